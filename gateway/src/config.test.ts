@@ -151,9 +151,10 @@ describe("addresses of subgraphs", () => {
 
 describe("the README", () => {
   const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+  const sharedVariables = readFileSync(join(import.meta.dirname, "../../docs/variables.md"), "utf8");
 
   /** Cells of every table row whose first cell is code in capitals. */
-  const rows = readme.matchAll(/^\| `([A-Z][A-Z0-9_<>]*)` \|(.*)\|$/gm);
+  const rows = `${readme}\n${sharedVariables}`.matchAll(/^\| `([A-Z][A-Z0-9_<>]*)` \|(.*)\|$/gm);
   const table = new Map(
     [...rows].map(([, name = "", rest = ""]) => [name, rest.split("|").map((cell) => cell.trim())]),
   );
@@ -162,8 +163,8 @@ describe("the README", () => {
     "the README's table has $name with its default and its range",
     ({ name, fallback, range, why }) => {
       const [defaultCell = "", rangeCell = "", whyCell = ""] = table.get(name) ?? [];
-      expect(defaultCell.replaceAll("`", "")).toBe(fallback?.replaceAll(",", ", ") ?? "–");
-      if (range !== undefined) expect(rangeCell).toBe(range.replace("an integer from ", "").replace("one of ", ""));
+      expect(defaultCell.replaceAll("`", "")).toBe(fallback ?? "none");
+      if (range !== undefined) expect(rangeCell).toBe(range.replace(/^(an integer from|a number from|one of) /, ""));
       expect(whyCell).toBe(why);
     },
   );

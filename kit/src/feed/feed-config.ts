@@ -1,21 +1,16 @@
-// The environment variables of change feeds: `readServedFeedConfig` for a service, `readFollowedFeedsConfig` for the gateway, the REST proxy and the
-// purger.
 import { isHttpUrl } from "../http/http-url.ts";
 import type { EnvironmentReader } from "../process/env.ts";
 import { portOf } from "../upstream/addresses.ts";
 
 type Profile = "development" | "production";
 
-/** Where a service serves its feed. */
 export interface ServedFeedConfig {
   readonly feedPort: number;
-  /** A client sends any of these keys as bearer token. */
   readonly feedKeys: readonly string[];
 }
 
-/** Where a gateway, a REST proxy or the purger finds the feeds. */
 export interface FollowedFeedsConfig {
-  /** The feed's URLs of each service that has a feed: scheme, host and port of each replica. */
+  /** Scheme, host and port of each replica; no entry for a service without a feed. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
 }
@@ -23,15 +18,14 @@ export interface FollowedFeedsConfig {
 const keyCharsMin = 16;
 const developmentKeys = ["for-development-only"];
 
-/** By default, the port of a service's feed is the port of the service plus this number. */
+/** From the port of the service to that of its feed. */
 const portOffset = 100;
 
-/** The default port of the feed of a service with this port. */
 export function feedPortOf(port: number): number {
   return port + portOffset;
 }
 
-/** @param port of the service. If it is 0 (any free port), the feed also listens at any free port by default. */
+/** @param port of the service; 0: the feed listens at any free port too. */
 export function readServedFeedConfig(
   env: EnvironmentReader,
   profile: Profile,
@@ -48,10 +42,6 @@ export function readServedFeedConfig(
   };
 }
 
-/**
- * @param addresses the URLs of each service. The default URLs of its feed follow from them.
- * @param variableOf returns the name of the variable with the URLs of a service's feed.
- */
 export function readFollowedFeedsConfig(
   env: EnvironmentReader,
   profile: Profile,
@@ -85,7 +75,6 @@ function toFeedUrl(text: string): readonly string[] {
 }
 
 function readKeys(env: EnvironmentReader, profile: Profile, why: string): readonly string[] {
-  // A variable without a fallback is required.
   const developmentFallback = profile === "development" ? { fallback: developmentKeys } : {};
   const keys = env.list("FEED_KEYS", {
     ...developmentFallback,

@@ -1,5 +1,3 @@
-// Follows the change feed of one service: keeps one stream (feed-stream.ts) open and resumes it at another replica. Used by
-// kit/src/consistency/feeds.ts for the gateway and the REST proxy, and by infra/purger.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAddressBook, type ReplicaAddress, type ResolveHost } from "../upstream/addresses.ts";
 import type { FeedEvent } from "./change-feed.ts";
@@ -7,40 +5,30 @@ import { readFeedStream, silenceMsMax } from "./feed-stream.ts";
 import { type FeedPosition, includesWrite, type WritePosition } from "./position.ts";
 
 export interface FeedFollowerOptions {
-  /** Scheme, host and port of the feed of each replica, or of a name with several addresses. */
   readonly urls: readonly string[];
   readonly key: string;
-  /**
-   * Called with the cache groups, and the subjects whose tokens were revoked, of each event that has any of them, before `knows` is true for the writes
-   * of the event.
-   */
+  /** Called before `knows` is true for the writes of the event. */
   onChanges(groups: readonly string[], revoked: readonly string[]): void;
-  /** Every response of the service may be outdated. @param revoked all subjects whose tokens are revoked (`RevocationSource.list`). */
+  /** Every response of the service may be outdated. @param revoked all subjects whose tokens are revoked. */
   onReset(revoked: readonly string[]): void;
-  /** Called when the state changes, first after the first event or failed attempt; not by `close`. @param cause why the feed is down. */
   onState(state: "up" | "down", cause?: unknown): void;
   readonly resolveHost?: ResolveHost;
 }
 
-/** Follows the feed of one service: one stream, to one replica at a time. */
+/** One stream, to one replica at a time, which is resumed at another one. */
 export interface FeedFollower {
-  /** Whether an event of the current stream arrived in the last second (`silenceMsMax` in feed-stream.ts), so that all older changes are known. */
+  /** An event arrived within `silenceMsMax`, so that all older changes are known. */
   isUp(): boolean;
-  /** Whether the write's changes have been passed to `onChanges` or `onReset`. */
   knows(write: WritePosition): boolean;
-  /**
-   * Waits until `knows(write)`, at most `timeoutMs`, and resolves with the result of `knows`. Does not wait while the feed is down, or for a write of
-   * another epoch.
-   */
+  /** Resolves with the result of `knows`. Does not wait while the feed is down, or for a write of another epoch. */
   waitFor(write: WritePosition, timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** The maximum of the random pause between two attempts. Random, so that the processes that follow a feed do not all connect at once. */
 const retryMsMax = 500;
-/** The maximum number of waiting requests per feed; for further requests `waitFor` does not wait. */
+/** For further requests `waitFor` does not wait. */
 const waitersMax = 1_024;
-/** The number of the first attempt is random and below this. It selects the replica. */
+/** The first attempt selects a random replica. */
 const firstAttemptMax = 1_000;
 
 export function createFeedFollower(o: FeedFollowerOptions): FeedFollower {
@@ -50,15 +38,11 @@ export function createFeedFollower(o: FeedFollowerOptions): FeedFollower {
 class StreamFollower implements FeedFollower {
   readonly #options: FeedFollowerOptions;
   readonly #closing = new AbortController();
-  /** Called after each event, and when the feed goes down. Each checks whether the wait of one request can end. */
+  /** Each checks whether the wait of one request can end. */
   readonly #waiters = new Set<() => void>();
-  /** Resolves when the follower is closed. */
   readonly #following: Promise<void>;
-  /** Of the last event. */
   #position: FeedPosition | undefined;
-  /** Whether an event has arrived on the current stream. */
   #isFollowing = false;
-  /** The last state that was passed to `onState`. */
   #reportedState: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
 
@@ -109,7 +93,6 @@ class StreamFollower implements FeedFollower {
       },
       onLookupFailed: () => {},
     });
-    // Starts at a random replica, so that the gateways and REST proxies are spread over the replicas of the service.
     for (let attempt = Math.floor(Math.random() * firstAttemptMax); !signal.aborted; attempt++) {
       await addressBook.refresh();
       const replica = replicas[attempt % Math.max(1, replicas.length)];
@@ -122,7 +105,6 @@ class StreamFollower implements FeedFollower {
         this.#endStream(cause);
         addressBook.refreshSoon();
       }
-      // `close` ends the pause by the signal.
       await sleep(Math.random() * retryMsMax, undefined, { signal }).catch(() => {});
     }
   }

@@ -1,4 +1,3 @@
-// The HTTP listener of a service's change feed, started by service/service.ts. feed-stream.ts is its client.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,41 +8,32 @@ import { readFeedPosition, writeFeedPosition } from "./position.ts";
 export interface FeedListenerOptions {
   readonly feed: ChangeFeed;
   readonly host: string;
-  /** 0 takes any free port. */
   readonly port: number;
-  /** At least one. A client sends any of these keys as bearer token. */
   readonly keys: readonly string[];
   readonly observer?: FeedListenerObserver | undefined;
 }
 
-/** Receives what the metrics count. */
 export interface FeedListenerObserver {
-  /** @param count the streams that are open now. */
   onStreams(count: number): void;
-  /** A stream was sent a `reset`. */
   onResetSent(): void;
 }
 
 export interface FeedListener {
   readonly url: string;
-  /** Ends all streams. */
   close(): Promise<void>;
 }
 
-/** The maximum number of open streams: one for each gateway, REST proxy and purger process. Further requests get 503. */
+/** One for each gateway, REST proxy and purger process. Further requests get 503. */
 const streamsMax = 256;
-/** A client with more unsent bytes is disconnected. It resumes by `Last-Event-ID`, and gets a `reset` if it has missed too many changes. */
+/** A client with more is disconnected, and resumes by `Last-Event-ID`. */
 const unsentBytesMax = 1_048_576;
-/** `Last-Event-ID` lists each transaction that was running, with up to 15 digits: Node's default (16 KiB) is too short for a thousand. */
+/** `Last-Event-ID` lists each running transaction with up to 15 digits: Node's 16 KiB are too short for a thousand. */
 const headerBytesMax = 131_072;
 
 /**
- * Serves a service's feed to gateways and REST proxies: `GET /changes` is a stream of server-sent events (HTML Living Standard, 9.2), which a client
- * resumes by `Last-Event-ID`; without a valid one, the first event is a `reset`. The listener is separate and needs a key, since group names reveal
- * which drafts and orders exist.
- *
- * `event: changes` has `{"groups":[…]}` as data, `event: reset` has `{}`; both have the subjects of revoked tokens in `revoked` if there are any. The `id` of each event is its position in the feed.
- * @throws ConfigError that names FEED_PORT, if the port is in use.
+ * `GET /changes` is a stream of server-sent events (HTML Living Standard, 9.2). The `id` of an event is its position; `event: changes` has
+ * `{"groups":[…]}`, `event: reset` has `{}`, both with `revoked` if there are subjects. It needs a key, since group names reveal which
+ * drafts and orders exist. @throws ConfigError that names FEED_PORT, if the port is in use.
  */
 export async function startFeedListener(o: FeedListenerOptions): Promise<FeedListener> {
   const isAuthorized = createKeyCheck(o.keys);
@@ -79,14 +69,13 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
   };
 }
 
-/** @returns a function that ends the subscription to the feed. */
 function startStream(
   { feed, observer }: FeedListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): () => void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-  // Sends the status at once, so that the client knows before the first event that it is connected.
+  // The client knows before the first event that it is connected.
   response.flushHeaders();
   const lastEventId = request.headers["last-event-id"];
   const since = typeof lastEventId === "string" ? readFeedPosition(lastEventId) : undefined;
@@ -115,14 +104,14 @@ function reject(response: ServerResponse, status: 401 | 404 | 503): void {
 
 const bearerPattern = /^Bearer (.+)$/i;
 
-/** Compares digests, so that the time of the comparison does not depend on the keys. */
+/** The time of the comparison must not depend on the keys. */
 function createKeyCheck(keys: readonly string[]): (request: IncomingMessage) => boolean {
   const digestOf = (key: string) => createHash("sha256").update(key).digest();
   const digests = keys.map(digestOf);
   return ({ headers }) => {
     const [, key = ""] = bearerPattern.exec(headers.authorization ?? "") ?? [];
     const digest = digestOf(key);
-    // Not `some`, which would end the comparison at the first equal key.
+    // Not `some`, which would end at the first equal key.
     const equalDigests = digests.filter((known) => timingSafeEqual(known, digest));
     return equalDigests.length > 0;
   };

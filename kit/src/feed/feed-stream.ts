@@ -1,4 +1,3 @@
-// One stream of feed events from a replica's feed-listener.ts. feed-follower.ts calls it for each attempt.
 import { createParser } from "eventsource-parser";
 import { z } from "zod";
 import type { ReplicaAddress } from "../upstream/addresses.ts";
@@ -9,19 +8,18 @@ import type { FeedEvent } from "./change-feed.ts";
 export interface FeedStreamOptions {
   readonly replica: ReplicaAddress;
   readonly key: string;
-  /** The stream begins with the changes since this position; without a position, with a `reset`. */
   readonly since: FeedPosition | undefined;
   readonly signal: AbortSignal;
   onEvent(event: FeedEvent): void;
 }
 
-/** After this time without an event, the stream is closed and the feed is down. A feed sends events at least every 250 ms (`pollMs`). */
+/** Then the feed is down. It sends events at least every 250 ms. */
 export const silenceMsMax = 1_000;
-/** The maximum size of one event: a thousand groups of 256 characters, ten thousand subjects of tokens, and enough for the position. */
+/** A thousand groups of 256 characters, ten thousand subjects of tokens, and the position. */
 const eventCharsMax = 1_048_576;
 const connectTimeoutMs = 1_000;
 
-/** Reads a stream of a feed listener until it ends. @throws always: the reason why the stream ended. */
+/** @throws always: the reason why the stream ended. */
 export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
   const silence = new AbortController();
   const silenceTimer = setTimeout(() => {
@@ -64,7 +62,6 @@ const revoked = z.array(z.string()).optional();
 const changesSchema = z.object({ groups: z.array(z.string()), revoked });
 const resetSchema = z.object({ revoked });
 
-/** @throws Error for an event that this release does not know. */
 function toFeedEvent(kind: string | undefined, id: string | undefined, data: string): FeedEvent {
   const position = readFeedPosition(id ?? "");
   if (position && kind === "reset") return { kind, position, ...resetSchema.parse(JSON.parse(data)) };

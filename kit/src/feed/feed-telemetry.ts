@@ -1,21 +1,19 @@
-// Logs whether this process follows the change feeds of services, and exports it as a gauge.
 import type { Log } from "../process/log.ts";
 import type { feedMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 
-/** A new state of a service's change feed, from `onState` of feed-follower.ts. The first `down` may mean: not up yet. */
+/** The first `down` may mean: not up yet. */
 export interface FeedStateObservation {
   readonly kind: "feed-state";
   readonly service: string;
   readonly state: "up" | "down";
-  /** Why it is down. */
   readonly cause: unknown;
 }
 
 export interface FeedTelemetryOptions {
   readonly metrics: Metrics<typeof feedMetrics>;
   readonly log: Log;
-  /** The services whose feeds this process follows. Each is exported as 0 until its feed is up. */
+  /** Each is exported as 0 until its feed is up. */
   readonly services: readonly string[];
 }
 

@@ -1,11 +1,10 @@
-// The SQL of the feed, for change-feed.ts: reads the tables of migrations/0001-feed.sql. It has a separate connection, so that requests do not wait
-// for the feed, nor the feed for requests.
+// The SQL of the feed, on a separate connection: requests and the feed do not wait for each other.
 import pg from "pg";
 import { ensureEpochSql } from "./epoch.ts";
 import { type FeedPosition } from "./position.ts";
 import { parseSnapshot } from "./snapshot.ts";
 
-/** A change as its trigger recorded it: columns as text, by their names in camel case. */
+/** As its trigger recorded it: columns as text, by their names in camel case. */
 export interface RecordedChange {
   readonly kind: string;
   /** Null for an inserted row. */
@@ -15,20 +14,18 @@ export interface RecordedChange {
 }
 
 export interface OutboxBatch {
-  /** Includes all changes of this batch. */
   readonly position: FeedPosition;
-  /** `gap`: changes since the requested position cannot be listed. The position is of another epoch or too old, or there are too many changes. */
+  /** `gap`: they cannot be listed, since the position is of another epoch or too old, or there are too many. */
   readonly changes: readonly RecordedChange[] | "gap";
 }
 
 export interface Outbox {
-  /** Reads the changes that were committed since the position, and the current position, in one statement. Without `since`, `changes` is empty. */
+  /** In one statement. Without `since`, `changes` is empty. */
   read(since: FeedPosition | undefined): Promise<OutboxBatch>;
-  /** Deletes some of the old changes. All replicas call it. @returns true if more old changes may remain: call it again. */
+  /** All replicas call it. @returns true if more old changes may remain. */
   trim(): Promise<boolean>;
-  /** How many changes are recorded and not deleted yet: an estimate of PostgreSQL, some seconds old. */
+  /** An estimate of PostgreSQL, some seconds old. */
   estimateChanges(): Promise<number>;
-  /** Notifies the other replicas that there may be changes. */
   notify(): Promise<void>;
   close(): Promise<void>;
 }
@@ -36,22 +33,19 @@ export interface Outbox {
 export interface OutboxOptions {
   readonly databaseUrl: string;
   readonly applicationName: string;
-  /** Called when another replica has called `notify`. */
   onNotified(): void;
-  /** Called at most once, when the connection is lost. */
   onLost(error: Error): void;
 }
 
-/** More changes than this in one batch are a gap: reading them would take longer than filling the caches again. */
+/** Reading more would take longer than filling the caches again. */
 export const batchChangesMax = 10_000;
-/** A change is deleted after at least this time. */
 const trimAfterSeconds = 60;
-/** The maximum number of changes that one statement deletes, so that a backlog delays no reader and exceeds no statement timeout. */
+/** So that a backlog delays no reader and exceeds no statement timeout. */
 const trimRowsMax = 2_000;
 const statementTimeoutMs = 5_000;
 const channel = "feed_changes";
 
-/** @throws Error if there is no connection, or if the database is a standby, which may be behind the primary. */
+/** @throws Error if there is no connection, or if the database is a standby. */
 export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
   const client = new pg.Client({
     connectionString: o.databaseUrl,
@@ -79,7 +73,6 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
     async read(since) {
       const values = [since?.snapshot.text];
       const { rows } = await client.query<BatchRow>({ name: "read-feed", text: readSql, values });
-      // The statement returns exactly one row.
       const row = rows[0] as BatchRow;
       const epoch = row.epoch ?? (await ensureEpoch(client));
       const position = { epoch, snapshot: parseSnapshot(row.snapshot) };
@@ -106,16 +99,13 @@ interface BatchRow {
   readonly snapshot: string;
   /** Null after a crash or the promotion of a standby, until a session begins a new epoch. */
   readonly epoch: string | null;
-  /** Whether changes since the requested position may have been deleted. */
+  /** Changes since the requested position may have been deleted. */
   readonly isTrimmed: boolean;
-  /** Empty without a requested position. At most one more than `batchChangesMax`. */
+  /** At most one more than `batchChangesMax`. */
   readonly changes: readonly RecordedChange[];
 }
 
-/**
- * The changes of all transactions that the snapshot `$1` does not include and that are visible now. `pg_current_snapshot()` is the snapshot of this
- * statement, so the new position includes exactly the changes that the statement sees.
- */
+/** `pg_current_snapshot()` is the snapshot of this statement, so the new position includes exactly the changes that it sees. */
 const readSql = `select pg_current_snapshot()::text as snapshot,
     (select id::text from feed_epoch) as epoch,
     coalesce((select pg_snapshot_xmin($1::pg_snapshot) < trimmed_below from feed_trim), false) as "isTrimmed",
@@ -126,9 +116,8 @@ const readSql = `select pg_current_snapshot()::text as snapshot,
       limit ${batchChangesMax + 1}) as change), '[]') as changes`;
 
 /**
- * Each step, at least 60 s after the step before, moves `next_below` to `trimmed_below` and sets `next_below` to the oldest running transaction.
- * Changes below `trimmed_below` are deleted: they have been visible to every reader for at least 60 s. Only a position from before that time needs
- * these changes; `readSql` reports `isTrimmed` for such a position.
+ * Each step, at least 60 s after the last, moves `next_below` to `trimmed_below` and sets `next_below` to the oldest running transaction.
+ * Changes below `trimmed_below` have been visible to every reader for 60 s.
  */
 const trimSql = `with due as (
     update feed_trim set trimmed_below = next_below, next_below = pg_snapshot_xmin(pg_current_snapshot()),
@@ -139,13 +128,13 @@ const trimSql = `with due as (
     where xid < coalesce((select trimmed_below from due), (select trimmed_below from feed_trim))
     limit ${trimRowsMax}))`;
 
-/** Not a count, which would read the whole table while it is longest. */
+/** A count would read the whole table while it is longest. */
 const estimateSql =
   "select n_live_tup::float8 as count from pg_stat_user_tables where relid = 'feed_changes'::regclass";
 
-/** @returns the process id of the session, by which `openOutbox` ignores its own notifications. */
+/** @returns the process id of the session, by which its own notifications are ignored. */
 async function prepare(client: pg.Client): Promise<number> {
-  // The table is small or only its newest part is read, so an index scan is always right, whatever the planner's statistics are.
+  // The table is small or only its newest part is read, whatever the planner's statistics are.
   await client.query("set enable_seqscan = off");
   await client.query(`listen ${channel}`);
   await ensureEpoch(client);
@@ -153,7 +142,7 @@ async function prepare(client: pg.Client): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Begins an epoch, unless another session has already begun it. @returns its id. @throws Error if the database is a standby. */
+/** @throws Error if the database is a standby. */
 async function ensureEpoch(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ epoch: string }>(ensureEpochSql);
   return rows[0]?.epoch ?? "";

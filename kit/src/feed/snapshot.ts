@@ -1,18 +1,17 @@
-/** A PostgreSQL snapshot (`pg_snapshot`): which transactions were visible at one moment. */
+/** `pg_snapshot`: which transactions were visible at one moment. */
 export interface Snapshot {
-  /** `xmin:xmax:running`, as PostgreSQL writes it. */
+  /** `xmin:xmax:running`. */
   readonly text: string;
-  /** Whether the transaction with this number (`xid8`) had committed or aborted. */
+  /** Whether the transaction had committed or aborted. */
   includes(xid: number): boolean;
 }
 
-/** Numbers of at most 15 digits, which a double represents exactly. */
+/** A double represents 15 digits exactly. */
 const syntax = /^(\d{1,15}):(\d{1,15}):((?:\d{1,15}(?:,\d{1,15})*)?)$/;
 
-/** @throws Error for a text that PostgreSQL does not write, and would reject. */
 export function parseSnapshot(text: string): Snapshot {
   const [, xminText, xmaxText, runningText] = syntax.exec(text) ?? [];
-  // NaN for a text in another form: the check below then throws.
+  // NaN for another form: the check below then throws.
   const xmin = Number(xminText);
   const xmax = Number(xmaxText);
   const running = runningText ? runningText.split(",").map(Number) : [];

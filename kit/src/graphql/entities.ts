@@ -9,14 +9,13 @@ interface EntityArguments {
 }
 
 interface EntityContext {
-  /** Undefined unless the request asks for cache metadata (`extensions.cacheMetadata` of its body). */
+  /** Undefined unless the request asks for cache metadata. */
   readonly cacheRecord?: CacheRecord;
 }
 
 /**
- * Replaces the resolver of `_entities` in the schema: each representation is resolved separately, so that an invalid one does not fail the
- * others. DataLoaders still batch the ids of all representations. A representation needs all fields of at least one key, as strings: otherwise its
- * entity is null, without a lookup. An unknown `__typename` is BAD_USER_INPUT. Does nothing for a schema without entities.
+ * Each representation is resolved separately, so that an invalid one does not fail the others; DataLoaders still batch them. Without all
+ * fields of a key, as strings, its entity is null, without a lookup. An unknown `__typename` is BAD_USER_INPUT.
  */
 export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()["_entities"];
@@ -31,7 +30,7 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
       if (keys === undefined) throw new AppError("BAD_USER_INPUT", "The type is not an entity of this service.");
       const hasKey = keys.some((names) => names.every((name) => typeof representation[name] === "string"));
       if (!hasKey) return null;
-      // `cacheRecord` finds the entity by the path, so the reference resolver gets the path `_entities`, index instead of only `_entities`.
+      // `cacheRecord` finds the entity by the path.
       const path = { prev: info.path, key: index, typename: undefined };
       const entityInfo = context.cacheRecord ? { ...info, path } : info;
       const [entity] = (await resolve(source, { representations: [representation] }, context, entityInfo)) as unknown[];
@@ -40,7 +39,7 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   };
 }
 
-/** By type name, the field names of each `@key`. Keys with nested selections are not supported: representations of such a key become null. */
+/** By type name, of each `@key`. Keys with nested selections are not supported: their representations become null. */
 function readKeys(schema: GraphQLSchema): ReadonlyMap<unknown, readonly (readonly string[])[]> {
   const union = schema.getType("_Entity");
   const types = isUnionType(union) ? union.getTypes() : [];

@@ -1,13 +1,9 @@
 import DataLoader from "dataloader";
 
-/** The maximum number of keys in one call of `load` or `findRows`, and so in one SQL statement. */
+/** In one SQL statement. */
 const keysMax = 1_000;
 
-/**
- * Creates a loader of rows by id for one GraphQL request: ids that resolvers load in the same tick become one call per 1,000 ids, and each id is
- * loaded once per request. An id without a row loads null.
- * @param findRows returns the rows that exist among at most 1,000 ids, in any order.
- */
+/** Ids of the same tick become one call per 1,000 ids. @param findRows returns the rows that exist, in any order. */
 export function createLoaderById<Row>(
   findRows: (ids: readonly string[]) => Promise<readonly Row[]>,
   idOf: (row: Row) => string,
@@ -19,11 +15,7 @@ export function createLoaderById<Row>(
   });
 }
 
-/**
- * Creates a loader of one value per key for one GraphQL request. Resolvers' keys of the same tick become one call per 1,000 keys.
- * Keys with equal JSON are one key: objects need the same properties in the same order.
- * @param load returns one value for each of at most 1,000 keys, in the order of the keys.
- */
+/** Keys with equal JSON are one key. @param load returns one value for each of at most 1,000 keys, in their order. */
 export function createLoaderByKey<Key, Value>(
   load: (keys: readonly Key[]) => Promise<readonly Value[]>,
 ): DataLoader<Key, Value, string> {

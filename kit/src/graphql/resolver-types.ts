@@ -1,12 +1,11 @@
-// The resolver types that do not depend on a schema. The generated schema-types.ts of each service imports them, in place of the copy that
-// GraphQL Code Generator writes into every file (scripts/generate/resolver-types.ts).
+// Imported by the generated schema-types.ts, in place of the copy that GraphQL Code Generator writes into every file.
 import type { GraphQLResolveInfo } from "graphql";
 
 export type Maybe<T> = T | null | undefined;
 
 export type InputMaybe<T> = Maybe<T>;
 
-/** `T` in which the members `K` are present: the arguments with a default value, which GraphQL always passes. */
+/** The members `K` are present: arguments with a default value, which GraphQL always passes. */
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;
@@ -20,19 +19,17 @@ type ResolverFunction<Result, Parent, Context, Args> = (
 
 type EmptyObject = Record<PropertyKey, never>;
 
-/** A resolver of one field: a function, or an object that has it as `resolve`. */
 export type Resolver<Result, Parent = EmptyObject, Context = EmptyObject, Args = EmptyObject> =
   | ResolverFunction<Result, Parent, Context, Args>
   | { resolve: ResolverFunction<Result, Parent, Context, Args> };
 
-/** An entity's `__resolveReference` (Apollo Federation). */
 export type ReferenceResolver<Result, Reference, Context> = (
   reference: Reference,
   context: Context,
   info: GraphQLResolveInfo,
 ) => Promise<Result> | Result;
 
-/** The part of T that a selection names, such as the fields of an entity's key: `{ id: true }`. */
+/** The part of T that a selection names, such as `{ id: true }`. */
 export type GraphQLRecursivePick<T, Selection> = {
   [K in keyof T & keyof Selection]: PickValue<T[K], Selection[K]>;
 };

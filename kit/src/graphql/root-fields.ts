@@ -9,10 +9,7 @@ import {
   type ValidationRule,
 } from "graphql";
 
-/**
- * A validation rule of every subgraph: an operation has at most `rootFieldsMax` root fields, those in fragments included. Each root field is a
- * statement, and all of them queue for the same database connections ahead of other requests. The gateway's default limit for clients is lower.
- */
+/** Also in fragments. Each root field is a statement, and all of them queue for database connections ahead of other requests. */
 export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
   return (context) => ({
     OperationDefinition(operation: OperationDefinitionNode) {
@@ -23,10 +20,7 @@ export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
   });
 }
 
-/**
- * The fields of a fragment count once, however often it is spread, since they merge. The set therefore also ends cycles of fragments. The loop adds
- * to the set over which it iterates: recursion could overflow the stack for a long chain of fragments.
- */
+/** The fields of a fragment count once, which also ends cycles. A loop, since a long chain of fragments could overflow the stack. */
 function countFields(root: SelectionSetNode, context: ValidationContext): number {
   let fieldCount = 0;
   const selectionSets = new Set<SelectionSetNode | undefined>([root]);
@@ -39,7 +33,7 @@ function countFields(root: SelectionSetNode, context: ValidationContext): number
   return fieldCount;
 }
 
-/** Undefined for the spread of a fragment that does not exist, which another rule reports. */
+/** Undefined for a fragment that does not exist, which another rule reports. */
 function selectionSetOf(node: InlineFragmentNode | FragmentSpreadNode, context: ValidationContext) {
   if (node.kind === Kind.INLINE_FRAGMENT) return node.selectionSet;
   return context.getFragment(node.name.value)?.selectionSet;

@@ -10,13 +10,12 @@ import {
 } from "graphql";
 
 /**
- * Called by a resolver, to load only the columns that its field needs: whether the selections below the field select one of `fields` on an
- * object of the type, at any depth and in fragments. Selections below that object are not searched. `@skip` and `@include` are ignored, so
- * the result may be true for a field that is omitted. A field that is selected on an interface, without a fragment on the object type, is not found.
+ * To load only the columns that a field needs: whether the selections below it select one of `fields` on an object of the type, at any
+ * depth. `@skip` and `@include` are ignored. A field on an interface, without a fragment on the object type, is not found.
  */
 export function selectsField(info: GraphQLResolveInfo, typeName: string, fields: readonly string[]): boolean {
   const returnType = getNamedType(info.returnType);
-  // Each fragment is visited once: if each fragment spreads the next one twice, the number of visits would grow exponentially.
+  // Each fragment is visited once: the number of visits could grow exponentially.
   const visitedFragments = new Set<string>();
   return info.fieldNodes.some(({ selectionSet }) => anyMatches(selectionSet, returnType));
 

@@ -1,4 +1,3 @@
-// A service's GraphQL endpoint: schema, Apollo Server and its plugins. Called by service/service.ts.
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
 import {
@@ -32,15 +31,11 @@ import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
 export interface SubgraphEndpointOptions<Context extends object> {
-  /** The text of the service's `schema.graphql`. */
   readonly typeDefs: string;
-  /** The resolver map, typed by the service's generated types. */
   readonly resolvers: object;
   readonly fieldGroups: FieldGroups;
-  /** How long a response that caches may store is fresh, for `extensions.cache`. */
   readonly freshSeconds: number;
   readonly authenticate: Authenticate;
-  /** For the positions of mutations (consistency/write-position-header.ts). */
   readonly database: Pick<Writer, "write">;
   /** Called for each request: loaders must not outlive it. */
   readonly createContext: (identity: Identity) => Context;
@@ -60,11 +55,7 @@ const rootFieldsMax = 100;
 const documentTokensMax = 20_000;
 const defaultBodyBytesMax = 2_097_152;
 
-/**
- * Creates a service's GraphQL endpoint, which only the gateway calls; service/service.ts mounts its router at `/graphql`. An invalid token or body is
- * rejected with an HTTP status before execution. Clients get the code, message and problems of an AppError, and GraphQL's own errors about the
- * document unchanged; any other error is masked, and logged in full.
- */
+/** For the gateway only. Any error but an AppError and GraphQL's own about the document is masked, and logged in full. */
 export async function createSubgraphEndpoint<Context extends object>(
   o: SubgraphEndpointOptions<Context>,
 ): Promise<SubgraphEndpoint> {
@@ -93,7 +84,7 @@ function createApolloServer<Context extends object>(
     formatError: (formatted, error) => toClientError(formatted, error, o.failures),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
-    // The gateway always sends the full document; a store of documents would only use memory.
+    // The gateway always sends the full document.
     persistedQueries: false,
     validationRules: [createRootFieldsRule(rootFieldsMax)],
     parseOptions: { maxTokens: documentTokensMax },
@@ -102,13 +93,12 @@ function createApolloServer<Context extends object>(
   });
 }
 
-/** The handlers in the order in which a request passes them. */
 function createRouter<Context extends object>(
   o: SubgraphEndpointOptions<Context>,
   server: ApolloServer<Context & EndpointContext>,
 ): Router {
   const router = express.Router();
-  // The route label of the metrics, for requests that are rejected before their operation is known. `createGraphqlObserver` names the other requests.
+  // The route label of requests that are rejected before their operation is known.
   router.use((_request, _response, next) => {
     o.observer?.nameRoute("graphql", "other");
     next();
@@ -119,7 +109,7 @@ function createRouter<Context extends object>(
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
     next();
   });
-  // `next` runs in the scope, so that the scope collects the positions of the writes of all resolvers.
+  // The scope collects the positions of the writes of all resolvers.
   router.use((_request, response, next) => {
     runInWriteScope((scope) => {
       response.locals["findWritePosition"] = () => findPositionIncluding(scope, o.database);
@@ -137,7 +127,7 @@ function createRouter<Context extends object>(
   return router;
 }
 
-/** Reports AppErrors once per request for each code and dependency, since an outage of the database fails every field. */
+/** Once per request for each code and dependency, since an outage of the database fails every field. */
 function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
   const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
     const appErrors = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
@@ -151,10 +141,8 @@ function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
 
 type FindWritePosition = () => Promise<WritePosition | undefined>;
 
-/** What the endpoint adds to the context of the service's resolvers. */
 interface EndpointContext {
   readonly findWritePosition: FindWritePosition;
-  /** Only for a request with `extensions.cacheMetadata`. */
   readonly cacheRecord?: CacheRecord;
 }
 
@@ -168,12 +156,10 @@ function createRequestContext<Context extends object>(
   const { extensions } = Object(body) as { readonly extensions?: { readonly cacheMetadata?: unknown } | null };
   if (extensions?.cacheMetadata !== true) return { ...createContext(identity), findWritePosition };
   const cacheRecord = createCacheRecord(freshSeconds);
-  // A response that depends on the caller must not be stored.
   const watchedIdentity = watchIdentity(identity, () => cacheRecord.forbid());
   return { ...createContext(watchedIdentity), findWritePosition, cacheRecord };
 }
 
-/** Adds `extensions.cache` to a response without errors that caches may store, if the request has `extensions.cacheMetadata`. */
 function createCacheReporter(): ApolloServerPlugin<EndpointContext> {
   return {
     requestDidStart: async () => ({
@@ -186,7 +172,6 @@ function createCacheReporter(): ApolloServerPlugin<EndpointContext> {
   };
 }
 
-/** Adds the position of a mutation's writes to its response, in the header `write-position`. */
 function createPositionReporter(): ApolloServerPlugin<EndpointContext> {
   return {
     requestDidStart: async () => ({
@@ -208,7 +193,7 @@ interface PathAndLocations {
   locations?: NonNullable<GraphQLFormattedError["locations"]>;
 }
 
-/** Called by Apollo Server for each error. Reports an error that it masks. */
+/** Reports an error that it masks. */
 function toClientError(
   formatted: GraphQLFormattedError,
   error: unknown,
@@ -230,35 +215,30 @@ function toClientError(
   return { message: internalErrorMessage, ...pathAndLocations, extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }
 
-/** The schema's name of the field that failed. An alias is the client's text, which logs do not contain. */
+/** An alias is the client's text, which logs do not contain. */
 function findFieldName(error: unknown): string | undefined {
   const node = error instanceof GraphQLError ? error.nodes?.[0] : undefined;
   return node?.kind === Kind.FIELD ? node.name.value : undefined;
 }
 
-/** Responds to errors of the body parser and of authentication. They precede the execution, so the response has their HTTP status. */
+/** They precede the execution, so the response has their HTTP status. */
 function writeRejection(failures: RequestFailures, error: unknown, response: Response): void {
   const rejection = toAppError(error);
   const { code, message, retryAfterSeconds } = rejection;
-  // The log gets the original error of a bug.
   failures.report(code === "INTERNAL_SERVER_ERROR" ? error : rejection);
-  // A request without a token is executed as an anonymous caller, so the token is invalid.
+  // A request without a token is anonymous, so the token is invalid.
   if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", invalidTokenChallenge);
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
 }
 
-/**
- * Called by Express's body parser. Rejects whole numbers that a double cannot represent: a rounded id could be that of another row. The
- * gateway sends such a number only for a custom scalar, or as a key if the other subgraph sent it as a number.
- */
+/** A whole number that a double cannot represent is rejected: a rounded id could be that of another row. */
 function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
   // Numbers are ASCII, which is the same in Latin-1 and UTF-8.
   if (!hasInexactNumber(body.toString("latin1"))) return;
   throw new AppError("MALFORMED_REQUEST", "A number has more digits than a double can represent. Send ids as strings.");
 }
 
-/** The codes for errors of Express's body parser, by their `status`. */
 const bodyErrorCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
   [400, "MALFORMED_REQUEST"],
   [413, "PAYLOAD_TOO_LARGE"],

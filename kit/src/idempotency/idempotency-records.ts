@@ -1,39 +1,33 @@
-// The SQL of idempotency keys, for idempotency.ts: reads and writes `idempotency_keys`, a table (in orders a view) that a migration of each service
-// creates. All records of a service are of one kind of write.
+// `idempotency_keys` is a table (in orders a view) that a migration of each service creates.
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 import type { WritePosition } from "../feed/position.ts";
 import type { Queryable } from "../postgres/postgres.ts";
 
-/** How long a repeated request with the same idempotency key gets the result of the first one. */
 export const idempotencyHours = 24;
 
-/** The maximum number of expired records that each insert deletes. More than the record that it adds, so that a backlog decreases. */
+/** Per insert. More than the record that it adds, so that a backlog decreases. */
 const expiredRecordsMax = 10;
 
-/** A key of one caller. */
 export interface CallerKey {
   readonly callerId: string;
   readonly key: string;
 }
 
 interface IdempotencyRecord<T> {
-  /**
-   * Undefined if it was erased: by `eraseResponses`, or by a trigger when the created row was deleted. `snapshot` is the result of the write as JSON.
-   */
+  /** Undefined if it was erased, by `eraseResponses` or a trigger. */
   readonly response: { readonly fingerprint: Buffer; readonly snapshot: T } | undefined;
-  /** Where the write is in the feed. Undefined for a record of an older release, which did not store the position. */
+  /** Undefined for a record of an older release. */
   readonly position: WritePosition | undefined;
 }
 
 interface NewRecord extends CallerKey {
   readonly fingerprint: Buffer;
-  /** The id of the row that the write has created. */
   readonly entityId: string;
   readonly result: unknown;
 }
 
-/** Locks a key until the transaction ends, without waiting. @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction holds it. */
+/** Does not wait. @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction holds the key. */
 export async function lockKeyNoWait(transaction: Queryable, callerKey: CallerKey): Promise<void> {
   const text = "select pg_try_advisory_xact_lock($1::bigint) as locked";
   const [row] = await transaction.rows<{ locked: boolean }>("lock-key", text, [lockNumberOf(callerKey)]);
@@ -45,29 +39,20 @@ export async function lockKeyNoWait(transaction: Queryable, callerKey: CallerKey
   );
 }
 
-/**
- * The 64-bit id of the PostgreSQL advisory lock for a caller's key: the first 64 bits of a hash, so collisions are negligible. The worst effect of a
- * collision is IDEMPOTENCY_KEY_IN_FLIGHT.
- */
+/** 64 bits of a hash. The worst effect of a collision is IDEMPOTENCY_KEY_IN_FLIGHT. */
 export function lockNumberOf({ callerId, key }: CallerKey): string {
   const digest = createHash("sha256").update(`idempotency\n${callerId}\n${key}`).digest();
   return digest.readBigInt64BE().toString();
 }
 
 interface RecordRow<T> {
-  /** Null if the response was erased, and so is `snapshot`. */
   readonly fingerprint: Buffer | null;
   readonly snapshot: T | null;
-  /** Null for a record of an older release. */
   readonly writeXid: string | null;
-  /** Null as in `WritePosition.epoch`. */
   readonly writeEpoch: string | null;
 }
 
-/**
- * The record of a key; undefined if there is none or it has expired. Must be a separate statement after `lockKeyNoWait`, so that the
- * statement sees the commit of the previous holder of the lock.
- */
+/** A separate statement after `lockKeyNoWait`, so that it sees the commit of the previous holder of the lock. */
 export async function findRecord<T>(
   transaction: Queryable,
   { callerId, key }: CallerKey,
@@ -84,19 +69,18 @@ export async function findRecord<T>(
   };
 }
 
-/** Inserts the record of a key, or overwrites an expired one, and then deletes a few other expired records. */
+/** Overwrites an expired record, and deletes a few others. */
 export async function insertRecord(
   transaction: Queryable,
   { callerId, key, fingerprint, entityId, result }: NewRecord,
 ): Promise<void> {
-  // The record and the write are in one transaction, so they have the same position.
   const text = `insert into idempotency_keys (caller_id, key, fingerprint, entity_id, snapshot, write_xid, write_epoch)
     values ($1, $2, $3, $4, $5, pg_current_xact_id(), (select id from feed_epoch))
     on conflict (caller_id, key) do update set fingerprint = excluded.fingerprint, entity_id = excluded.entity_id,
       snapshot = excluded.snapshot, write_xid = excluded.write_xid, write_epoch = excluded.write_epoch,
       created_at = excluded.created_at`;
   await transaction.rows("insert-record", text, [callerId, key, fingerprint, entityId, JSON.stringify(result)]);
-  // `skip locked`: the write must not wait for expired records that other transactions have locked.
+  // The write must not wait for expired records that other transactions have locked.
   const deleteExpiredSql = `with expired as materialized (
       select caller_id, key from idempotency_keys where created_at <= now() - make_interval(hours => $1)
       order by created_at limit ${expiredRecordsMax} for update skip locked)
@@ -104,10 +88,7 @@ export async function insertRecord(
   await transaction.rows("delete-expired-records", deleteExpiredSql, [idempotencyHours]);
 }
 
-/**
- * Deletes the stored responses to all requests of the caller, and to requests of any caller that created the entity. The keys remain until they
- * expire: a repeated request is rejected with GONE, and does not create the erased data again.
- */
+/** The keys remain until they expire: a repeated request is GONE, and does not create the erased data again. */
 export async function eraseResponses(
   transaction: Queryable,
   { callerId, entityId }: { readonly callerId: string; readonly entityId: string },

@@ -1,18 +1,15 @@
-// Idempotent writes: a request that is repeated with its idempotency key gets the result of the first one, and nothing is written a second time.
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 import type { Database, Writer } from "../postgres/postgres.ts";
 import { addToWriteScope } from "../postgres/write-scope.ts";
 import { findRecord, insertRecord, lockKeyNoWait } from "./idempotency-records.ts";
 
-/** The result of a write that accepts an idempotency key. */
 export interface IdempotentResult<T> {
   readonly result: T;
-  /** Whether an earlier request with the same key made the write. `result` is then what that request got. */
+  /** Whether an earlier request made the write. `result` is then what that request got. */
   readonly replayed: boolean;
 }
 
-/** A value as it is stored in JSON: dates are texts. */
 export type Stored<T> = T extends Date
   ? string
   : T extends object
@@ -20,25 +17,19 @@ export type Stored<T> = T extends Date
     : T;
 
 export interface IdempotentWrite<T> {
-  /** The user id of the caller: keys are separate for each caller. */
   readonly callerId: string;
   readonly key: string;
-  /** All input of the write besides the caller, in one form for both endpoints and all REST versions. A repeated request must have equal input. */
+  /** All input besides the caller, in one form for both endpoints and all REST versions. */
   readonly input: object;
-  /** Makes the write. Called again after a deadlock. */
+  /** Called again after a deadlock. */
   run(transaction: Writer): Promise<T>;
-  /** The id of the row that the write has created. */
   entityIdOf(result: T): string;
-  /** Converts the stored JSON to the result of `run`, for example texts to dates. */
   restore(stored: Stored<T>): T;
 }
 
 /**
- * Makes a write in one transaction with the record of its idempotency key, or returns the stored result of the request that used this key in the last
- * `idempotencyHours`. Only successful writes are recorded. The response to a repeated request has the position of the original write
- * (kit/src/consistency).
- * @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED for other input, GONE if the stored result was erased, and the errors of `run`;
- * the transaction is rolled back.
+ * Makes a write in one transaction with the record of its key, or returns the stored result. Only successful writes are recorded.
+ * @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED for other input, GONE if the result was erased.
  */
 export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>): Promise<IdempotentResult<T>> {
   const fingerprint = fingerprintOf(write.input);
@@ -54,18 +45,17 @@ export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>
     await insertRecord(transaction, { callerId, key, fingerprint, entityId: write.entityIdOf(result), result });
     return { result, replayed: false, position: undefined };
   });
-  // Defined for a repeated request only: `database.transaction` adds the position of a new write itself.
+  // `database.transaction` adds the position of a new write itself.
   if (position !== undefined) addToWriteScope(position);
   return idempotentResult;
 }
 
-/** SHA-256 of a value as JSON. The sequence of an object's members does not matter, and members that are null or undefined count as absent. */
+/** The order of an object's members does not matter; null and undefined count as absent. */
 export function fingerprintOf(input: object): Buffer {
   const canonicalJson = JSON.stringify(input, toCanonical);
   return createHash("sha256").update(canonicalJson).digest();
 }
 
-/** Called by `JSON.stringify` for each value: sorts the members of an object by name. */
 function toCanonical(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
@@ -78,11 +68,6 @@ interface StoredResponse<T> {
   readonly snapshot: T;
 }
 
-/**
- * @param response undefined if it was erased.
- * @param fingerprint of the repeated request's input.
- * @returns the stored result of the first request.
- */
 function requireSameInput<T>(response: StoredResponse<T> | undefined, fingerprint: Buffer): T {
   if (response === undefined) {
     const message =

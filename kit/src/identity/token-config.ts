@@ -1,22 +1,16 @@
-// The environment variables that name the token issuer: one reader for the services, the gateway and the REST proxy.
 import type { EnvironmentReader } from "../process/env.ts";
 
-/** Which tokens a process accepts. */
 export interface TokenConfig {
-  /** The `iss` of tokens. */
   readonly issuer: string;
-  /** The `aud` of tokens. */
   readonly audience: string;
   readonly jwksUrl: string;
   readonly userIdClaim: string;
 }
 
-/** The local issuer of development, on its default port. */
 const localIssuer = "http://127.0.0.1:4020";
 
-/** For a service. In production the operator must configure an issuer; in development the default is the local one. */
+/** For a service: in production the operator must configure an issuer. */
 export function readRequiredTokenConfig(env: EnvironmentReader, profile: "development" | "production"): TokenConfig {
-  // A variable without a fallback is required.
   const issuerFallback = profile === "development" ? { fallback: localIssuer } : {};
   const jwksUrlFallback = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
   const config = {
@@ -29,10 +23,7 @@ export function readRequiredTokenConfig(env: EnvironmentReader, profile: "develo
   return config;
 }
 
-/**
- * For the gateway and the REST proxy, which verify tokens only if an issuer is configured.
- * @returns undefined without JWKS_URL.
- */
+/** For the gateway and the REST proxy, which verify tokens only with JWKS_URL. */
 export function readTokenConfig(
   env: EnvironmentReader,
   profile: "development" | "production",
@@ -68,7 +59,7 @@ function rejectLocalIssuer(env: EnvironmentReader, profile: "development" | "pro
   if (namesLocalIssuer) env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
 }
 
-/** Whether a URL names the local issuer: a host named `issuer`, as in Docker Compose, or port 4020 of this machine. */
+/** A host named `issuer`, as in Docker Compose, or port 4020 of this machine. */
 function isLocalIssuer(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { hostname, port } = new URL(address);

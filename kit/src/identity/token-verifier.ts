@@ -1,4 +1,3 @@
-// Verifies bearer tokens: for the services by `createAuthenticator`, for the gateway and the REST proxy by kit/src/caller/caller.ts.
 import { type CompactJWSHeaderParameters, errors, type FlattenedJWSInput, type JWTPayload, jwtVerify } from "jose";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -9,90 +8,75 @@ import { anonymous, type Authenticate, type UserIdentity } from "./tokens.ts";
 export interface TokenVerifierOptions extends TokenKeysOptions {
   readonly issuer: string;
   readonly audience: string;
-  /** The claim that holds the user's id: a row id, as a string or as a whole number that a double represents. */
+  /** Holds the user's id: a row id, as a string or as a whole number that a double represents. */
   readonly userIdClaim: string;
-  /** The claim that holds the name of the client, such as `azp`. Undefined: tokens name no client. */
+  /** Holds the name of the client, such as `azp`. Undefined: tokens name no client. */
   readonly clientClaim?: string | undefined;
-  /** Allowed clock difference to the issuer, in seconds. Default 5. */
+  /** Clock difference to the issuer. Default 5. */
   readonly clockToleranceSeconds?: number;
-  /** The maximum number of verified tokens in the cache. Default 10,000. */
+  /** Default 10,000. */
   readonly verifiedTokensMax?: number;
-  /** Milliseconds since 1970, for the expiry of tokens. Default `Date.now`. The fetches of keys always use `Date.now`. */
+  /** For the expiry of tokens. Fetches of keys always use `Date.now`. */
   readonly now?: () => number;
 }
 
 export interface VerifiedToken {
   readonly identity: UserIdentity;
-  /** `user:` and the user's id: `Caller.key` for limits. Stored here, so that a request with a cached token allocates no string for it. */
+  /** `user:` and the user's id, so that a request with a cached token allocates no string for it. */
   readonly userKey: string;
-  /** The value of `clientClaim`. Undefined if the token has none. */
   readonly clientName: string | undefined;
 }
 
 export interface TokenVerifier {
   /**
-   * Finds the result of an earlier verification.
-   * @param authorization the value of `Authorization`.
-   * @param connection of the client, by which its last verified token is found faster. Any object; undefined if unknown.
-   * @returns the AppError UNAUTHENTICATED of a token that was rejected at most 5 s ago; undefined if the token must be verified.
+   * @param connection any object: its last verified token is found faster.
+   * @returns the error of a token that was rejected at most 5 s ago; undefined if the token must be verified.
    */
   find(authorization: string, connection?: object): VerifiedToken | AppError | undefined;
   /**
-   * Verifies a token and caches the result. Requests with the same token share one verification.
-   * @throws AppError UNAUTHENTICATED for an invalid token, synchronously if the header is not `Bearer` and a token; SERVICE_UNAVAILABLE if the keys
-   * cannot be fetched or too many tokens wait.
+   * Requests with the same token share one verification. @throws AppError UNAUTHENTICATED, synchronously if the header is not `Bearer` and
+   * a token; SERVICE_UNAVAILABLE if the keys cannot be fetched or too many tokens wait.
    */
   verify(authorization: string): Promise<VerifiedToken>;
 }
 
-/**
- * The accepted values of a token's `alg`. All are asymmetric: with a symmetric one, anyone could sign with the public key as the secret
- * (RFC 8725, 2.1). `none` is not accepted.
- */
+/** All are asymmetric: with a symmetric one, anyone could sign with the public key as the secret (RFC 8725, 2.1). */
 const signatureAlgorithms = ["RS256", "ES256", "EdDSA"];
-/**
- * The accepted media types in a token's `typ`; a token without `typ` is accepted too. Tokens of other types, such as `logout+jwt` or `dpop+jwt`, are
- * for another use (RFC 8725, 3.11; RFC 9068, 4). The prefix `application/` may be absent (RFC 7515, 4.1.9).
- */
+/** Others, such as `logout+jwt`, are for another use (RFC 8725, 3.11; RFC 9068, 4). The prefix may be absent (RFC 7515, 4.1.9). */
 const tokenTypes = /^(?:application\/)?(?:at\+)?jwt$/i;
-/** How long a verified token is accepted without verification, but not after its `exp`. */
+/** But not after its `exp`. */
 const verifiedTokenMs = 60_000;
-/** How long an invalid token is rejected without a new verification. Short, since a new key of the issuer can make the token valid. */
+/** Short, since a new key of the issuer can make the token valid. */
 const rejectedTokenMs = 5_000;
 const rejectedTokensMax = 1_000;
 const tokenCharsMax = 8_192;
-/** Verifying a signature takes some 170 µs of CPU: 1,800 verifications that start in one turn of the event loop block it for 250 ms. */
+/** A signature takes some 170 µs of CPU: 1,800 of them in one turn of the event loop block it for 250 ms. */
 const startsPerTurnMax = 8;
-/** The maximum number of tokens that wait for the start of their signature's verification. Tokens that wait for the keys are not counted. */
+/** Tokens that wait for the keys are not counted. */
 const waitingMax = 1_000;
 const clientNameCharsMax = 128;
-/** The value of `Authorization`: the scheme in upper or lower case, and the token (RFC 6750, 2.1). */
+/** RFC 6750, 2.1. */
 const bearerHeader = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i;
 
 interface ExpiringEntry<Value> {
   readonly value: Value;
-  /** In milliseconds since 1970. */
   readonly untilMs: number;
 }
 
-/** The last verified token of a connection. */
 interface ConnectionToken extends ExpiringEntry<VerifiedToken> {
   readonly authorization: string;
 }
 
-/**
- * Verifies bearer tokens (RFC 6750, RFC 8725). A token must have an accepted type, a signature by an accepted algorithm, the configured issuer and
- * audience, a finite `exp` in the future and the user's id. The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
- */
+/** RFC 6750, RFC 8725. The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored. */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const getKey = createTokenKeys(options);
   const now = options.now ?? Date.now;
   const verifiedTokens = createExpiringCache<VerifiedToken>(options.verifiedTokensMax ?? 10_000, now);
-  // A separate cache: otherwise a flood of invalid tokens would evict the verified ones.
+  // Separate: a flood of invalid tokens would evict the verified ones.
   const rejections = createExpiringCache<AppError>(rejectedTokensMax, now);
   const pendingVerifications = new Map<string, Promise<VerifiedToken>>();
   const waitForStart = createStartLimit();
-  // V8 hashes all characters of a token to find it in the cache, which takes many times as long as comparing it with the connection's last token.
+  // To find a token in the cache V8 hashes all its characters, which takes many times as long as comparing it.
   const lastOfConnection = new WeakMap<object, ConnectionToken>();
 
   function findVerified(authorization: string, connection: object | undefined): VerifiedToken | undefined {
@@ -135,7 +119,6 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     }
   }
 
-  /** Verifies the signature and the claims `iss`, `aud` and `exp`. @throws AppError, as `TokenVerifier.verify`. */
   async function readVerifiedPayload(token: string): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(token, getKeyAndWaitForStart, {
@@ -152,17 +135,16 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     }
   }
 
-  /** `jwtVerify` calls it after it has read the token's header, and then verifies the signature in the same turn of the event loop. */
+  /** `jwtVerify` calls it, and then verifies the signature in the same turn of the event loop. */
   async function getKeyAndWaitForStart(header: CompactJWSHeaderParameters, token: FlattenedJWSInput) {
     requireTokenType(header);
-    // The key comes before the start: otherwise all tokens that wait for the same fetch of the keys would start in the turn in which it completes.
+    // The key comes first: otherwise all tokens that wait for the same fetch would start in the turn in which it completes.
     const key = await getKey(header, token);
     await waitForStart();
     return key;
   }
 }
 
-/** @returns a function that throws AppError UNAUTHENTICATED for an invalid token, SERVICE_UNAVAILABLE if the keys cannot be fetched. */
 export function createAuthenticator(options: TokenVerifierOptions): Authenticate {
   const verifier = createTokenVerifier(options);
   return async function authenticate(authorization) {
@@ -187,7 +169,7 @@ function requireTokenType({ typ }: CompactJWSHeaderParameters): void {
   throw new AppError("UNAUTHENTICATED", "The token is not an access token.");
 }
 
-/** `JSON.parse` reads a number such as 1e400 as Infinity, which jose accepts: the token would never expire. */
+/** `JSON.parse` reads 1e400 as Infinity, which jose accepts: the token would never expire. */
 function readExpiryMs({ exp }: JWTPayload): number {
   const expiresAtMs = Number(exp) * 1000;
   if (Number.isFinite(expiresAtMs)) return expiresAtMs;
@@ -210,8 +192,7 @@ function toAppError(error: unknown): AppError {
   if (error instanceof errors.JWTExpired) {
     return new AppError("UNAUTHENTICATED", "The token has expired.", { cause: error });
   }
-  // All failures of the fetch. jose throws ERR_JOSE_GENERIC for a status other than 200 and for a body that is not JSON; errors of `fetch` itself are
-  // no JOSEError.
+  // jose throws ERR_JOSE_GENERIC for another status than 200 and for a body that is not JSON; errors of `fetch` are no JSONError.
   const areKeysUnreachable =
     error instanceof errors.JWKSTimeout ||
     error instanceof errors.JWKSInvalid ||
@@ -234,7 +215,6 @@ function readClientClaim(payload: JWTPayload, clientClaim: string | undefined): 
   return name.length <= clientNameCharsMax ? name : undefined;
 }
 
-/** A bounded cache by the value of `Authorization`. */
 function createExpiringCache<Value>(entriesMax: number, now: () => number) {
   const entries = createBoundedMap<ExpiringEntry<Value>>({ entriesMax });
   return {
@@ -251,13 +231,8 @@ function createExpiringCache<Value>(entriesMax: number, now: () => number) {
   };
 }
 
-/**
- * Limits how many verifications of signatures start in one turn of the event loop.
- * @returns a function to call before each verification. It returns undefined if the verification may start at once, else a promise that resolves when
- * it may start. It throws AppError SERVICE_UNAVAILABLE if too many verifications wait.
- */
+/** Undefined if a verification may start at once, else a promise of its start. @throws AppError SERVICE_UNAVAILABLE if too many wait. */
 function createStartLimit(): () => Promise<void> | undefined {
-  /** Each function starts one waiting verification. The first has waited longest. */
   const waitingStarts: (() => void)[] = [];
   let startsInTurn = 0;
   let isNextTurnScheduled = false;

@@ -1,4 +1,3 @@
-// Batched lookups by id in a service's actions.ts, for requests that need only the version or the state of a row, such as conditional reads in REST.
 interface PendingLookup<T> {
   readonly id: string;
   readonly resolve: (row: T | undefined) => void;
@@ -6,12 +5,9 @@ interface PendingLookup<T> {
 }
 
 /**
- * Batches the lookups of one turn of the event loop, of all requests in the process, into one statement; a DataLoader (graphql/loaders.ts)
- * batches those of one GraphQL request. Nothing is cached, so each caller gets the row as it is after its call. Only for rows that are the same
- * for every caller: callers check access afterwards.
- * @param findRows returns the rows that exist, in any order. If it fails, all lookups of the batch fail.
- * @param idsMax lookups per statement, at least 1. The statement starts at once when this number is reached.
- * @returns a function that resolves to undefined for an id without a row.
+ * Batches the lookups of one turn of the event loop, of all requests in the process, into one statement. Nothing is cached, so each caller
+ * gets the row as it is after its call. Only for rows that are the same for every caller: callers check access afterwards.
+ * @param idsMax at least 1. The statement starts at once when this number is reached.
  */
 export function batchLookups<T extends { readonly id: string }>(
   findRows: (ids: readonly string[]) => Promise<readonly T[]>,
@@ -22,7 +18,7 @@ export function batchLookups<T extends { readonly id: string }>(
   function send(): void {
     const batch = pending;
     pending = [];
-    // Empty if `idsMax` was reached in this turn: the batch is then already sent.
+    // Empty if `idsMax` was reached in this turn.
     if (batch.length > 0) void settle(batch, findRows);
   }
 

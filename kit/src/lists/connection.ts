@@ -2,9 +2,7 @@ import type { Cursors } from "./cursor.ts";
 import { invalidInput } from "../errors/app-error.ts";
 import type { ListPage, PageRequest } from "./keyset.ts";
 
-// The GraphQL form of a list; its REST form is in rest/lists.ts.
-
-/** A connection (GraphQL Cursor Connections Specification), with `nodes` as an addition. */
+/** GraphQL Cursor Connections Specification, with `nodes` as an addition. */
 export interface Connection<T> {
   readonly edges: readonly { readonly cursor: string; readonly node: T }[];
   readonly nodes: readonly T[];
@@ -19,7 +17,6 @@ export interface Connection<T> {
 const firstDefault = 20;
 const firstMax = 100;
 
-/** @returns 20 if `first` is omitted or null. @throws AppError BAD_USER_INPUT unless it is 1 to 100. */
 export function readFirst(first: number | null | undefined): number {
   const limit = first ?? firstDefault;
   if (Number.isInteger(limit) && limit >= 1 && limit <= firstMax) return limit;
@@ -27,12 +24,7 @@ export function readFirst(first: number | null | undefined): number {
   throw invalidInput([{ pointer: "#/first", code: "range", detail }]);
 }
 
-/**
- * Reads the arguments of a connection field. Connections write only forward cursors. A backward cursor that REST has written for a list of the same
- * name is valid too: the page then ends before its item. An empty `after` counts as omitted.
- * @param listName from `nameList`.
- * @throws AppError BAD_USER_INPUT, INVALID_CURSOR.
- */
+/** A backward cursor of REST is valid too: the page then ends before its item. An empty `after` counts as omitted. */
 export function readConnectionRequest(
   args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
   cursors: Cursors,
@@ -42,7 +34,6 @@ export function readConnectionRequest(
   return { limit: readFirst(args.first), position };
 }
 
-/** @param listName from `nameList`. @param idOf the id for the cursor of an item. */
 export function toConnection<T>(
   page: ListPage<T>,
   cursors: Cursors,

@@ -1,30 +1,28 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 
-/** The start of a page: after the row `id` (`next`) or before it (`prev`). */
 export interface CursorPosition {
   readonly direction: "next" | "prev";
   readonly id: string;
 }
 
-/** Writes and reads the cursors of GraphQL and REST lists: signed, not encrypted. A cursor is valid only for its list (from `nameList`). */
+/** Signed, not encrypted. A cursor is valid only for its list (from `nameList`). */
 export interface Cursors {
   write(listName: string, position: CursorPosition): string;
-  /** @throws AppError INVALID_CURSOR for a cursor without a valid signature for this list. */
+  /** @throws AppError INVALID_CURSOR. */
   read(listName: string, cursor: string): CursorPosition;
 }
 
 const cursorCharsMax = 512;
 const signatureBytes = 16;
 
-/** @param keys at least one; the first signs, all verify. Every replica must have the same. */
+/** @param keys the first signs, all verify. Every replica must have the same. */
 export function createCursors(keys: readonly string[]): Cursors {
   const [signingKey] = keys;
   if (signingKey === undefined) throw new Error("createCursors needs at least one key");
 
   return {
     write(listName, { direction, id }) {
-      // `n` or `p`, then the id.
       const positionText = `${direction === "next" ? "n" : "p"}${id}`;
       const signature = sign(signingKey, listName, positionText);
       return Buffer.concat([signature, Buffer.from(positionText)]).toString("base64url");
@@ -44,7 +42,7 @@ export function createCursors(keys: readonly string[]): Cursors {
   };
 }
 
-/** A text that identifies a list and its filters, whatever the order of `filters`. Filters that are null or undefined do not count. */
+/** The order of `filters` does not matter. Filters that are null or undefined do not count. */
 export function nameList(name: string, filters: Readonly<Record<string, string | undefined | null>>): string {
   const setFilters = Object.entries(filters).filter(([, value]) => value !== undefined && value !== null);
   const sortedFilters = setFilters.sort(([a], [b]) => (a < b ? -1 : 1));

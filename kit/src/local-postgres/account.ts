@@ -1,22 +1,17 @@
-// The operating system account of the embedded PostgreSQL (local-postgres.ts), for the case that its supervisor runs as root.
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The operating system user that runs PostgreSQL. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The id of the unprivileged user and group that every system has: 65534 on Linux, -2 as an unsigned number on macOS. */
+/** 65534 on Linux, -2 as an unsigned number on macOS. */
 const unprivilegedId = process.platform === "darwin" ? 4_294_967_294 : 65_534;
 
 /**
- * PostgreSQL refuses to run as root. If this process is root, returns the first of these accounts that exists:
- * - the owner of the data folder, if the folder exists and root does not own it;
- * - the user `postgres`;
- * - the unprivileged user.
- * @returns undefined if this process is not root: PostgreSQL runs as the same user.
+ * PostgreSQL refuses to run as root: then another user runs it, the owner of the data folder, `postgres` or the unprivileged user.
+ * @returns undefined if this process is not root.
  */
 export function chooseAccount(directory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -33,13 +28,12 @@ function findAccount(name: string): Account | undefined {
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
-/** Whether this account may read the file, and enter every folder above it (by mode bits only; access control lists are ignored). */
+/** By mode bits only; access control lists are ignored. */
 export function isReachable(path: string, account: Account): boolean {
   if (!allows(path, account, 0o4)) return false;
   return isEnterable(dirname(path), account);
 }
 
-/** Whether this account may enter the folder and every folder above it. */
 export function isEnterable(folder: string, account: Account): boolean {
   if (!allows(folder, account, 0o1)) return false;
   const parent = dirname(folder);
@@ -48,7 +42,6 @@ export function isEnterable(folder: string, account: Account): boolean {
 
 /** @param permission 4 to read, 1 to execute a file or to enter a folder. */
 function allows(path: string, account: Account, permission: number): boolean {
-  // A mode has three octal digits with permissions: of the owner, of the group, of others.
   const { mode, uid, gid } = statSync(path);
   if (uid === account.uid) return (mode & (permission << 6)) !== 0;
   if (gid === account.gid) return (mode & (permission << 3)) !== 0;

@@ -13,7 +13,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Account, isReachable } from "./account.ts";
 
-/** Where root stores the files that the account of PostgreSQL reads: readable by all users, but unlike /tmp not writable by all users. */
+/** Readable by all users, but unlike /tmp not writable by all. */
 export const worldReadableFolder = "/var/lib/tributary";
 
 export interface Binaries {
@@ -21,14 +21,9 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-/**
- * Finds the PostgreSQL programs that npm installed for this platform. If `account` cannot access them (a clone of the repository in a 0700 folder
- * of root), they are copied once per version to /var/lib/tributary.
- * @throws Error if npm did not install them.
- */
+/** Copied to /var/lib/tributary if `account` cannot access the folder of npm (a clone in a 0700 folder of root). */
 export function ensureReadableBinaries(account: Account | undefined): Binaries {
   const { nativeFolder, version } = findPackage();
-  // An undefined account: PostgreSQL runs as the user of this process, for which npm installed the files.
   if (account === undefined || isUsable(nativeFolder, account)) return binariesIn(nativeFolder);
   const copyFolder = join(worldReadableFolder, `postgresql-${version}-${process.platform}-${process.arch}`);
   if (!existsSync(copyFolder)) copyReadable(nativeFolder, copyFolder);
@@ -44,7 +39,6 @@ function binariesIn(nativeFolder: string): Binaries {
 }
 
 interface InstalledPackage {
-  /** Contains `bin`, `lib` and `share` of PostgreSQL. */
   readonly nativeFolder: string;
   readonly version: string;
 }
@@ -72,7 +66,7 @@ function isUsable(nativeFolder: string, account: Account): boolean {
   return checkedFiles.every((file) => isReachable(join(nativeFolder, file), account));
 }
 
-// Copies under a temporary name and renames, so that the folder is complete as soon as it exists.
+// Under a temporary name that is renamed, so that the folder is complete as soon as it exists.
 function copyReadable(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
@@ -80,7 +74,6 @@ function copyReadable(from: string, to: string): void {
   chmodSync(partial, 0o755);
   for (const entry of readdirSync(partial, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
-    // Programs need the permission to be executed, and folders need the same permission to be entered.
     const needsExecute = entry.isDirectory() || entry.parentPath.endsWith("bin");
     chmodSync(join(entry.parentPath, entry.name), needsExecute ? 0o755 : 0o644);
   }

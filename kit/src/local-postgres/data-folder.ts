@@ -1,4 +1,3 @@
-// The data folder of local-postgres.ts: where it is, its creation by initdb, its superuser password and its removal.
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
@@ -9,7 +8,7 @@ import { type Account, isEnterable } from "./account.ts";
 import { worldReadableFolder } from "./binaries.ts";
 import { endLeftover } from "./leftover.ts";
 
-/** The major version of the installed programs. They cannot open a data folder of another version. */
+/** The programs cannot open a data folder of another version. */
 export const postgresMajor = "18";
 const initdbTimeoutMs = 120_000;
 const initdbArguments = [
@@ -21,14 +20,10 @@ const initdbArguments = [
 ];
 const runProgram = promisify(execFile);
 
-/** The environment of PostgreSQL's processes: messages in English, UTC, and no secrets of the parent process. */
+/** Messages in English, UTC, and no secrets of the parent process. */
 export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
 
-/**
- * Finds or chooses the folder for the files of the cluster, which is all databases of one server. The folder is `directory`, unless `account` may not
- * enter its parent folder: then the data is in /var/lib/tributary, and `directory` is a link to it.
- * @param account of PostgreSQL (`chooseAccount`); undefined if this process is not root.
- */
+/** If `account` may not enter the parent folder, the data is in /var/lib/tributary, and `directory` is a link to it. */
 export async function placeDataFolder(
   directory: string,
   account: Account | undefined,
@@ -50,7 +45,7 @@ export async function placeDataFolder(
   return target;
 }
 
-/** Removes the data of an earlier cluster whose link `directory` was removed (rm -rf .data). Stops a server that still runs on it. */
+/** The link `directory` may have been removed (rm -rf .data). Stops a server that still runs on the data. */
 async function removeUnlinked(folder: string, log: (line: string) => void): Promise<void> {
   if (!existsSync(folder)) return;
   await endLeftover(folder, log);
@@ -58,8 +53,7 @@ async function removeUnlinked(folder: string, log: (line: string) => void): Prom
 }
 
 /**
- * Creates an empty cluster if there is none: in a temporary folder that is renamed, so that a killed process leaves no incomplete cluster.
- * @throws Error if the folder has a cluster of another version, or other files.
+ * In a temporary folder that is renamed, so that a killed process leaves no incomplete cluster. @throws Error for other files or versions.
  */
 export async function ensureCluster(folder: string, initdb: string, account: Account | undefined): Promise<void> {
   const version = readVersion(folder);
@@ -88,19 +82,17 @@ export async function ensureCluster(folder: string, initdb: string, account: Acc
   renameSync(partial, folder);
 }
 
-/** The superuser's password, from its file (0600) in the data folder. */
 export function readSuperuserPassword(folder: string): string {
   return readFileSync(passwordFileOf(folder), "utf8").trim();
 }
 
-/** Removes the cluster's files, also behind a link. Its server must be stopped. */
+/** Also behind a link. The server must be stopped. */
 export function removeDataFolder(directory: string): void {
   if (isLink(directory) && existsSync(directory)) rmSync(realpathSync(directory), { recursive: true, force: true });
   rmSync(directory, { recursive: true, force: true });
   removePartial(directory);
 }
 
-/** Removes what a killed process left of a creation by `ensureCluster`. */
 function removePartial(folder: string): void {
   for (const path of [`${folder}.new`, `${folder}.new-password`]) rmSync(path, { recursive: true, force: true });
 }

@@ -1,31 +1,25 @@
-// Creates the role and the database of one service in a local PostgreSQL. Called by `npm start`, the tests, scripts/verify and bench.
 import pg from "pg";
 
-// An arbitrary number, equal in all processes: while a process holds this lock, no other process creates a role or database. PostgreSQL's advisory
-// locks are per database, so all callers must connect to the same database (`superuserUrl`).
+// Equal in all processes. Advisory locks are per database, so all callers must connect to the same one (`superuserUrl`).
 const creationLockKey = 7_233_104_018;
 /** PostgreSQL silently truncates a longer name, so that two names could mean one database. */
 const identifierBytesMax = 63;
 
 export interface LocalDatabaseOptions {
   readonly name: string;
-  /** The owner of the database. Created if missing. */
   readonly role: string;
   readonly password: string;
 }
 
 /**
- * Creates the role and the database if they are missing. In each call, sets the role's password and login, makes the role the database's owner, and
- * revokes the access that every role has by default (`public`); what other roles were granted separately remains. Safe to run concurrently from
- * several processes.
- * @param superuserUrl the URL of the same database in all callers: `LocalPostgres.superuserUrl`.
- * @returns the database's URL for the role.
+ * Each call sets password and owner, and revokes the access that every role has by default. Safe to run concurrently.
+ * @param superuserUrl the same database in all callers. @returns the database's URL for the role.
  */
 export async function ensureDatabase(superuserUrl: string, options: LocalDatabaseOptions): Promise<string> {
   const quotedName = quoteIdentifier(options.name);
   const quotedRole = quoteIdentifier(options.role);
   const client = new pg.Client({ connectionString: superuserUrl });
-  // A broken connection rejects the pending statement. Without a listener its `error` event would also end the process.
+  // An unhandled `error` event would end the process; the pending statement is rejected.
   client.on("error", () => {});
   await client.connect();
   try {

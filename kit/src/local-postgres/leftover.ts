@@ -1,4 +1,3 @@
-// Stops PostgreSQL servers for local-postgres.ts, also those that an earlier, killed supervisor left running on a data folder.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,9 +11,7 @@ const killStopMs = 2_000;
 const psTimeoutMs = 5_000;
 
 /**
- * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`) or is not recorded, and removes a postmaster.pid
- * (the file in which PostgreSQL's main process, the postmaster, records its pid) whose pid now belongs to another program.
- * @throws Error if the supervisor of a running server still runs.
+ * Also removes a postmaster.pid whose pid now belongs to another program. @throws Error if the supervisor of a running server still runs.
  */
 export async function endLeftover(folder: string, log: (line: string) => void): Promise<void> {
   const pid = readPostmasterPid(folder);
@@ -22,7 +19,6 @@ export async function endLeftover(folder: string, log: (line: string) => void): 
   const runningProcess = identifyProcess(pid);
   if (runningProcess === undefined) return; // PostgreSQL itself removes a stale postmaster.pid.
   if (!servesFolder(pid, folder)) {
-    // The pid now belongs to another program, and PostgreSQL would refuse to start because of it.
     rmSync(join(folder, "postmaster.pid"), { force: true });
     return;
   }
@@ -34,10 +30,7 @@ export async function endLeftover(folder: string, log: (line: string) => void): 
   await endPostmaster(runningProcess);
 }
 
-/**
- * Fast shutdown (SIGINT); after 5 s immediate (SIGQUIT), after 3 s more SIGKILL. Resolves when the process has ended.
- * @throws Error if it still runs 2 s after SIGKILL.
- */
+/** Fast shutdown (SIGINT); after 5 s immediate (SIGQUIT), after 3 s more SIGKILL. @throws Error if it still runs 2 s later. */
 export async function endPostmaster(postmaster: ProcessIdentity): Promise<void> {
   const steps = [
     ["SIGINT", fastStopMs],
@@ -51,12 +44,11 @@ export async function endPostmaster(postmaster: ProcessIdentity): Promise<void> 
   throw new Error(`PostgreSQL (pid ${postmaster.pid}) did not stop.`);
 }
 
-/** Records in the data folder that this process supervises its server. */
 export function writeSupervisor(folder: string): void {
   writeFileSync(join(folder, "supervisor.json"), JSON.stringify(identifyProcess(process.pid)));
 }
 
-/** Whether the supervisor of this data folder has ended. False if none is recorded. */
+/** False if no supervisor is recorded. */
 export function isAbandoned(folder: string): boolean {
   const supervisor = readSupervisor(folder);
   return supervisor !== undefined && !isRunning(supervisor);
@@ -80,7 +72,7 @@ function readPostmasterPid(folder: string): number | undefined {
   }
 }
 
-// A postmaster's working directory is its data folder, which Linux shows. Elsewhere its command line is checked.
+// A postmaster's working directory is its data folder, which Linux shows.
 function servesFolder(pid: number, folder: string): boolean {
   try {
     if (process.platform === "linux") return readlinkSync(`/proc/${pid}/cwd`) === folder;

@@ -1,5 +1,4 @@
-// The embedded PostgreSQL of `npm start` and of the tests: a separate server process on 127.0.0.1, with its data in one folder. The process that
-// starts the server is its supervisor, and must stop it.
+// The embedded PostgreSQL of `npm start` and of the tests. The process that starts the server is its supervisor, and must stop it.
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,20 +12,17 @@ import { identifyProcess } from "../process/process-identity.ts";
 
 export { ensureDatabase } from "./database.ts";
 
-// Temporary failures, which are retried: after kill -9 the server's children hold its shared memory for a moment, and a free
-// port may be in use by the time the server listens.
+// Retried: after kill -9 the server's children hold its shared memory for a moment, and a free port may be in use by the time it listens.
 const temporaryFailure = /shared memory|lock file|could not bind|could not create any TCP/;
 const startAttemptsMax = 6;
 const retryDelayMs = 250;
 
 export interface LocalPostgresOptions {
-  /** The data folder. Created if missing. */
   readonly directory: string;
-  /** 1 to 65535 on 127.0.0.1; 0 chooses a free port below 32768, where the system opens no outgoing connections. */
+  /** 0 chooses a free port below 32768, where the system opens no outgoing connections. */
   readonly port: number;
-  /** Server settings, as in postgresql.conf. They override the defaults of `server.ts`. */
+  /** As in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called for every log line of the server. */
   log(line: string): void;
 }
 
@@ -34,20 +30,16 @@ export interface LocalPostgres {
   readonly port: number;
   readonly pid: number;
   readonly superuserUrl: string;
-  /** Resolves when the server process has ended for any reason. */
   readonly exited: Promise<void>;
-  /** Fast shutdown: sessions end, data is written; after 5 s an immediate shutdown. Resolves when the process has ended. */
+  /** Sessions end, data is written; after 5 s an immediate shutdown. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL 18 for development and tests, from the programs that npm installed. A server that a killed supervisor left
- * running on the data folder is stopped first.
- * @throws Error if the folder or the port is in use, if the folder has data of another version, or if the server does not start in six attempts.
+ * @throws Error if the folder or the port is in use, the folder has data of another version, or the server does not start in six attempts.
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = resolve(options.directory);
-  // PostgreSQL does not run as root. Then another account runs it, which may need a copy of the programs and another folder for the data.
   const account = chooseAccount(directory);
   const binaries = ensureReadableBinaries(account);
   const folder = await placeDataFolder(directory, account, options.log);
@@ -71,27 +63,24 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   }
 }
 
-/**
- * Stops the server that a killed supervisor left running on this folder, if any, so that its port is free.
- * @throws Error if the supervisor still runs.
- */
+/** So that its port is free. @throws Error if the supervisor still runs. */
 export async function endLocalPostgresLeftover(directory: string, log: (line: string) => void): Promise<void> {
   const path = resolve(directory);
   // `placeDataFolder` may have replaced the folder by a link to the data.
   if (existsSync(path)) await endLeftover(realpathSync(path), log);
 }
 
-/** Whether the supervisor of this data folder has ended; its server may still run. False if the folder never had one. */
+/** The server may still run. False if the folder never had a supervisor. */
 export function isAbandonedPostgres(directory: string): boolean {
   return isAbandoned(resolve(directory));
 }
 
-/** Removes a cluster with all its databases. Its server must be stopped. */
+/** The server must be stopped. */
 export function removeLocalPostgres(directory: string): void {
   removeDataFolder(resolve(directory));
 }
 
-/** One attempt to start the server. If it fails, no server process remains. */
+/** If it fails, no server process remains. */
 async function startOnce(options: PostgresServerOptions, superuserUrl: string): Promise<LocalPostgres> {
   writeSupervisor(options.folder);
   const server = spawnServer(options);

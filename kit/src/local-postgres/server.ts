@@ -1,4 +1,3 @@
-// The server process of local-postgres.ts: its start, its settings and the wait until it executes statements. leftover.ts stops it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,17 +6,14 @@ import type { Account } from "./account.ts";
 import { bareEnvironment } from "./data-folder.ts";
 
 const pollMs = 15;
-/** Recovery after a crash replays the log since the last checkpoint, which takes long for a big database. */
+/** Recovery after a crash replays the log since the last checkpoint. */
 const readyTimeoutMs = 60_000;
 const connectTimeoutMs = 2_000;
 const lastLinesMax = 20;
-/** PostgreSQL's error code `invalid_password` (manual, appendix A). */
 const invalidPasswordCode = "28P01";
 
 export interface PostgresServerOptions {
-  /** The path of the program `postgres`. */
   readonly postgres: string;
-  /** The data folder. */
   readonly folder: string;
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
@@ -27,11 +23,11 @@ export interface PostgresServerOptions {
 
 export interface PostgresServer {
   readonly child: ChildProcess;
-  /** The last 20 log lines, for an error message. The list changes as the server logs. */
+  /** For an error message. The list changes as the server logs. */
   readonly lastLines: readonly string[];
 }
 
-/** Starts the server process. It is detached, in a separate process group, so that Ctrl-C in a terminal does not stop it before its clients. */
+/** In a separate process group, so that Ctrl-C in a terminal does not stop it before its clients. */
 export function spawnServer(options: PostgresServerOptions): PostgresServer {
   const child = spawn(options.postgres, ["-D", options.folder, ...settingArguments(options)], {
     uid: options.account?.uid,
@@ -50,12 +46,7 @@ export function spawnServer(options: PostgresServerOptions): PostgresServer {
   return { child, lastLines };
 }
 
-/**
- * Resolves when the server executes statements. The statement that it tries revokes access to the two default databases, which every role could open
- * otherwise.
- * @param url of the superuser.
- * @throws Error if the server ends before, needs more than 60 s, or rejects the password.
- */
+/** @throws Error if the server ends before, needs more than 60 s, or rejects the password. */
 export async function waitUntilReady(server: PostgresServer, url: string): Promise<void> {
   const { child, lastLines } = server;
   let hasEnded = child.exitCode !== null;
@@ -73,10 +64,10 @@ export async function waitUntilReady(server: PostgresServer, url: string): Promi
   throw new Error(`PostgreSQL was not ready after ${readyTimeoutMs} ms:\n${lastLines.join("\n")}`);
 }
 
-/** Whether the server executed the statement that `waitUntilReady` describes. */
+/** Revokes access to the two default databases, which every role could open otherwise. */
 async function isResponsive(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
-  // Without a listener, the `error` event of a broken connection would end this process.
+  // An unhandled `error` event would end the process.
   client.on("error", () => {});
   try {
     await client.connect();

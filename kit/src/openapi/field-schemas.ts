@@ -1,4 +1,3 @@
-// The OpenAPI schemas of an entity's plain fields (kit/src/fields), for the bodies of requests and responses.
 import type { z } from "zod";
 import type { ChangesShape, FieldMap, Fields, FieldValues, NewShape, PlainField } from "../fields/fields.ts";
 import { responseText, withTextLimits } from "./schemas.ts";
@@ -7,7 +6,6 @@ type ResponseShape<Map extends FieldMap> = {
   readonly [Name in keyof Map]: z.ZodType<FieldValues<Map>[Name]>;
 };
 
-/** The members of a response. */
 export function documentFields<Map extends FieldMap>(fields: Fields<Map>) {
   const shape = buildShape(fields.all, (field) => {
     return field.isOptional ? toResponse(field).nullable() : toResponse(field);
@@ -15,7 +13,6 @@ export function documentFields<Map extends FieldMap>(fields: Fields<Map>) {
   return shape as ResponseShape<Map>;
 }
 
-/** The members of a request that creates an entity. */
 export function documentNewFields<Map extends FieldMap>(fields: Fields<Map>) {
   const shape = buildShape(fields.all, (field) => {
     return field.isOptional ? toRequest(field).nullish() : toRequest(field);
@@ -23,7 +20,7 @@ export function documentNewFields<Map extends FieldMap>(fields: Fields<Map>) {
   return shape as NewShape<Map>;
 }
 
-/** The members of a JSON Merge Patch (RFC 7396). */
+/** JSON Merge Patch (RFC 7396). */
 export function documentChanges<Map extends FieldMap>(fields: Fields<Map>) {
   const shape = buildShape(fields.all, (field) => {
     return field.isOptional ? toRequest(field).nullish() : toRequest(field).optional();
@@ -31,13 +28,13 @@ export function documentChanges<Map extends FieldMap>(fields: Fields<Map>) {
   return shape as ChangesShape<Map>;
 }
 
-/** @returns the schema of each field, by name. Each caller casts the object to the types of the declared fields. */
+/** Each caller casts the object to the types of the declared fields. */
 function buildShape(fields: Readonly<Record<string, PlainField>>, toSchema: (field: PlainField) => z.ZodType): unknown {
   const schemas = Object.entries(fields).map(([name, field]) => [name, toSchema(field)] as const);
   return Object.fromEntries(schemas);
 }
 
-/** A text (it has `limits`) is not documented by `input`, which trims it: JSON Schema cannot express the result of a transformation. */
+/** `input` of a text trims it: JSON Schema cannot express the result of a transformation. */
 function toResponse({ input, limits, description, example }: PlainField): z.ZodType {
   const schema = limits === undefined ? input.meta({ examples: [example] }) : responseText(limits.max, String(example));
   return describe(schema, description);

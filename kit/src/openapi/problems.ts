@@ -1,14 +1,11 @@
 import type { ErrorCode } from "../errors/app-error.ts";
 
-/** The explanation of an error code for clients of REST: for its page under `/problems` and the OpenAPI documents, not for responses. */
+/** For the page under `/problems` and the OpenAPI documents, not for responses. */
 export interface Explanation {
-  /** One sentence. */
   readonly means: string;
-  /** What the client can do; one or two sentences. */
   readonly remedy: string;
 }
 
-/** A missing code is a type error. */
 export const problemExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   MALFORMED_REQUEST: {
     means: "The request is malformed: its syntax, its path, its query, a header or its JSON is invalid.",

@@ -1,25 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
-/** A JSON object: a part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Writes zod schemas as the JSON Schemas of one OpenAPI document, for supergraph/documents/compose-documents.ts. A schema with a name
- * (`meta({ id })`) becomes a reference, and its definition is collected for `components/schemas`.
- */
+/** Writes zod schemas as JSON Schemas. One with a name (`meta({ id })`) becomes a reference to `components/schemas`. */
 export interface SchemaBook {
-  /**
-   * @param io `input` for requests, `output` for responses.
-   * @throws Error for a schema without a JSON equivalent, and for two different schemas with one name.
-   */
+  /** @throws Error for a schema without a JSON equivalent, and for two different schemas with one name. */
   write(schema: z.ZodType, io: "input" | "output"): Json;
-  /** The named schemas of all calls of `write` before this one, sorted by name. */
+  /** Of all calls of `write` before this one, sorted by name. */
   named(): Json;
 }
 
 export function createSchemaBook(): SchemaBook {
-  /** The JSON Schemas of the named schemas. */
   const definitions = new Map<string, unknown>();
 
   function addDefinition(name: string, definition: unknown): void {
@@ -32,7 +24,7 @@ export function createSchemaBook(): SchemaBook {
 
   return {
     write(schema, io) {
-      // Wrapped in another schema: a schema at the top level would lose its name.
+      // A schema at the top level would lose its name.
       const wrapper = z.toJSONSchema(z.strictObject({ it: schema }), { io, target: "draft-2020-12" });
       for (const [name, definition] of Object.entries(wrapper.$defs ?? {})) {
         addDefinition(name, toComponents(definition));
@@ -43,7 +35,7 @@ export function createSchemaBook(): SchemaBook {
   };
 }
 
-/** Replaces references to `$defs` (JSON Schema), at any depth, by references to `components/schemas` (OpenAPI). */
+/** Replaces references to `$defs` by references to `components/schemas`. */
 function toComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toComponents);
   if (typeof value !== "object" || value === null) return value;

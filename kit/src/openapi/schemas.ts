@@ -1,30 +1,25 @@
-// Zod schemas for the OpenAPI documents only: they describe requests and responses, and do not validate them.
+// For the OpenAPI documents only: these schemas validate nothing.
 import { z } from "zod";
 
-/** The characters that `text` in errors/validate.ts rejects, as the inside of a regular expression's character class. */
+/** What `text` in errors/validate.ts rejects, as the inside of a character class. */
 const rejectedCharacters = String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F`;
 
-/**
- * Adds the limits of a `text` schema (errors/validate.ts) to its JSON Schema: `text` checks them by refinements, which Zod leaves out. `text` trims
- * first, which a JSON Schema cannot express: the service also accepts some texts with surrounding spaces that do not match it.
- */
+/** `text` checks its limits by refinements, which Zod leaves out. It trims first: the service also accepts surrounding spaces. */
 export function withTextLimits<S extends z.ZodType>(
   schema: S,
   { min, max }: { readonly min: number; readonly max: number },
 ): S {
   const anyText = `[^${rejectedCharacters}]*`;
-  // With a minimum, one character is no white space, since the trimmed text must not be empty. `\s` includes U+FEFF in JavaScript, but not in all
-  // other regular expression engines.
+  // The trimmed text must not be empty. `\s` includes U+FEFF in JavaScript, but not in all other engines.
   const pattern = min === 0 ? `^${anyText}$` : String.raw`^${anyText}[^${rejectedCharacters}\s\uFEFF]${anyText}$`;
   return schema.meta({ minLength: min, maxLength: max, pattern });
 }
 
-/** Text in a response. @param max in characters (code points). */
+/** @param max in code points. */
 export function responseText(max: number, example: string) {
   return z.string().meta({ maxLength: max, pattern: `^[^${rejectedCharacters}]*$`, examples: [example] });
 }
 
-/** An id in a response: opaque for clients. */
 export function opaqueId(description: string, example: string) {
   return z
     .string()
@@ -34,7 +29,7 @@ export function opaqueId(description: string, example: string) {
     .meta({ description, examples: [example] });
 }
 
-/** An id in a list's filter: any text without NUL is accepted, and one that cannot be an id matches nothing. */
+/** Any text without NUL is accepted, and one that cannot be an id matches nothing. */
 export function anyId(description: string, example: string) {
   return z
     .string()
@@ -42,7 +37,7 @@ export function anyId(description: string, example: string) {
     .meta({ pattern: String.raw`^[^\u0000]*$`, description, examples: [example] });
 }
 
-/** An id in a path. The pattern excludes characters with a meaning in URLs, since a path with them is another path. */
+/** The pattern excludes characters with a meaning in URLs. */
 export function anyIdInPath(description: string, example: string) {
   return z
     .string()
@@ -51,7 +46,6 @@ export function anyIdInPath(description: string, example: string) {
     .meta({ pattern: String.raw`^[^\u0000-\u001F\u007F-\u009F/\\%?#;]+$`, description, examples: [example] });
 }
 
-/** RFC 3339, UTC, milliseconds. */
 export function timestamp(description: string) {
   return z
     .string()
@@ -60,7 +54,7 @@ export function timestamp(description: string) {
     .meta({ description, format: "date-time", examples: ["2026-01-02T03:04:05.678Z"] });
 }
 
-/** A whole number within 32 bits. */
+/** Within 32 bits. */
 export function wholeNumber(min: number, max: number) {
   return z.int().min(min).max(max).meta({ format: "int32" });
 }
@@ -71,7 +65,6 @@ const cursorText = z
   .max(512)
   .regex(/^[A-Za-z0-9_-]+$/);
 
-/** `limit` and `cursor` of every list. */
 export const pageFields = {
   limit: wholeNumber(1, 100).default(20).meta({ description: "The maximum number of items." }),
   cursor: cursorText.meta({
@@ -80,12 +73,10 @@ export const pageFields = {
   }),
 };
 
-/** `sort` of a list that supports both orders. */
 export const sortField = {
   sort: z.enum(["newest", "oldest"]).default("newest").meta({ description: "The order of the items." }),
 };
 
-/** A list from version 2 on: the items, and the cursors of the adjacent pages. */
 export function pageOf(items: z.ZodType) {
   const adjacentCursor = cursorText.nullable();
   return z.strictObject({
@@ -97,7 +88,6 @@ export function pageOf(items: z.ZodType) {
   });
 }
 
-/** A list in version 1: only the items. */
 export function bareList(items: z.ZodType) {
   return z.array(items).max(100);
 }

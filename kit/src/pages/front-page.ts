@@ -1,37 +1,31 @@
-/** The page at `/` of a process: its name, and the paths that it serves. As JSON for programs, as HTML for browsers. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Html, html } from "./html.ts";
 
 export interface FrontPageLink {
-  /** The key in the JSON object, such as `schema`. */
   readonly key: string;
   readonly path: string;
   readonly title: string;
-  /** One sentence. */
   readonly text: string;
-  /** The method of an endpoint that browsers cannot open: its path is not a hyperlink. Default: a page that browsers open. */
+  /** Of an endpoint that browsers cannot open: its path is not a hyperlink. */
   readonly method?: "POST";
 }
 
 export interface FrontPageContent {
   readonly name: string;
-  /** One or two sentences. */
   readonly description: string;
   readonly version: string;
-  /** Only what this process serves with its configuration. */
   readonly links: readonly FrontPageLink[];
 }
 
 export interface FrontPage {
-  /** For every client that does not prefer HTML. */
   readonly json: string;
   readonly html: string;
-  /** The `Content-Security-Policy` of the HTML: no scripts, nothing from any server, and only its own style element. */
+  /** `Content-Security-Policy`: no scripts, nothing from any server, and only its own style element. */
   readonly policy: string;
 }
 
-/** The link to the readiness path of every process. For development only: in production only probes use this path, and it is not public. */
+/** In production only probes use this path, and it is not public. */
 export const healthLink: FrontPageLink = {
   key: "health",
   path: "/health/ready",

@@ -1,5 +1,3 @@
-/** HTML by a tagged template, for the pages that processes serve. */
-
 /** A piece of HTML that needs no escaping. */
 export interface Html {
   readonly html: string;
@@ -11,12 +9,11 @@ const specialCharacters = /[&<>"']/g;
 const paragraphEnd = /\n{2,}/;
 const codeSpan = /`([^`]+)`/g;
 const strongSpan = /\*\*([^*]+)\*\*/g;
-/** The link's text, and a path of this server: `//` would be another server. */
+/** `//` would be another server. */
 const pageLink = /\[([^\]]+)\]\((\/(?!\/)[A-Za-z0-9./#-]*)\)/g;
 
-/** Creates HTML from a template; inserted values are escaped, except `Html`. Undefined inserts nothing. */
+/** Inserted values are escaped, except `Html`. Undefined inserts nothing. */
 export function html(texts: TemplateStringsArray, ...values: readonly InsertedValue[]): Html {
-  // No value follows the last text: `values[index]` is undefined there.
   return { html: texts.map((text, index) => text + writeValue(values[index])).join("") };
 }
 
@@ -34,7 +31,7 @@ function escape(text: string): string {
   return text.replaceAll(specialCharacters, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** The subset of Markdown in our descriptions: paragraphs, `code`, **strong** and links to pages of this server. */
+/** Paragraphs, `code`, **strong** and links to pages of this server. */
 export function markdown(text: string): Html {
   const paragraphs = text.split(paragraphEnd).map((paragraph) => `<p>${writeInline(paragraph)}</p>`);
   return { html: paragraphs.join("") };

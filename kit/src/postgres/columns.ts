@@ -1,39 +1,26 @@
-// The columns of a table, declared once in a service's store.ts: select lists, inserts and updates whose columns the compiler checks.
 declare const rowType: unique symbol;
 
-/** The SQL text of a select list or a `returning` list whose rows are of this type. */
 export type SelectList<Row> = string & { readonly [rowType]: Row };
 
-/** SQL to write instead of the bare placeholder, such as `lower($1)`. */
 type WriteExpressions<Field extends PropertyKey> = Readonly<Partial<Record<Field, (placeholder: string) => string>>>;
 
-/** Values for columns; a member that is no column of the row, or has another type, is `never`. */
+/** A member that is no column of the row, or has another type, is `never`. */
 type ColumnValues<Row, Values> = {
   readonly [Field in keyof Values]: Field extends keyof Row ? Row[Field] | undefined : never;
 };
 
-/** The columns of a table, by the field of the row type that each fills. */
 interface Columns<Row extends object> {
-  /** All columns. @param prefix put before each column, such as `list.` */
   all(prefix?: string): SelectList<Row>;
   only<Field extends keyof Row & string>(fields: readonly Field[], prefix?: string): SelectList<Pick<Row, Field>>;
   except<Field extends keyof Row & string>(fields: readonly Field[], prefix?: string): SelectList<Omit<Row, Field>>;
 
-  /**
-   * The columns and values of an `insert`, built once and used for every row: a field of `New` that is missing in `fields` does not compile.
-   * Called twice, `insertion<New>()(fields)`, since TypeScript either infers all type parameters of a call or none.
-   * @param expressions for values that are not written as they are.
-   */
+  /** Built once for all rows. Called twice, `insertion<New>()(fields)`, since TypeScript infers all type parameters of a call or none. */
   insertion<New extends ColumnValues<Row, New>>(): <Field extends keyof New & keyof Row & string>(
     fields: readonly Field[] & EveryOf<keyof New, Field>,
     expressions?: WriteExpressions<Field>,
   ) => Insertion<New>;
 
-  /**
-   * `column = $n` for each field that is not undefined, in the order of the fields.
-   * @param values the statement's values so far; those of `changes` are appended.
-   * @throws Error for a field without a column.
-   */
+  /** `column = $n` for each field that is not undefined. Appends to `values`. @throws Error for a field without a column. */
   assignments<Changes extends ColumnValues<Row, Changes>>(
     changes: Changes,
     values: unknown[],
@@ -42,20 +29,17 @@ interface Columns<Row extends object> {
 }
 
 interface Insertion<New> {
-  /** `(a, b) values ($1, $2)`. */
   readonly text: string;
-  /** The values in the order of the columns; null for undefined, so a default value of the column does not apply. */
+  /** Null for undefined, so a default value of the column does not apply. */
   valuesOf(row: New): readonly unknown[];
 }
 
-/** `unknown` if all fields are listed, otherwise a type that no list has and that names the missing ones. */
 type EveryOf<Field, Listed> = [Exclude<Field, Listed>] extends [never]
   ? unknown
   : { readonly missing: Exclude<Field, Listed> };
 
 /**
- * Declares the columns of a table. Each field of the row type needs its column: a missing one does not compile, nor does a surplus one, whose type is
- * `never`. A column is SQL: a name that is a reserved word, such as `user`, needs its quotes.
+ * Each field of the row type needs its column: neither a missing nor a surplus one compiles. A reserved word, such as `user`, needs quotes.
  * @example defineColumns<Post>()({ id: "id", authorId: "author_id" })
  */
 export function defineColumns<Row extends object>() {
@@ -103,7 +87,6 @@ function createColumns<Row extends object>(names: Readonly<Record<string, string
       return changedFields(changes).map((field) => {
         const column = columnOf(field);
         values.push(valueByField[field]);
-        // Placeholders are numbered from 1.
         const placeholder = `$${values.length}`;
         return `${column} = ${writeValue(expressions, field, placeholder)}`;
       });
@@ -111,13 +94,12 @@ function createColumns<Row extends object>(names: Readonly<Record<string, string
   };
 }
 
-/** The fields that are not undefined: part of the name of a statement with `assignments`, since its text differs by them. */
+/** Part of the name of a statement with `assignments`, since its text differs by them. */
 export function changedFields(changes: object): readonly string[] {
   const changed = Object.entries(changes).filter(([, value]) => value !== undefined);
   return changed.map(([field]) => field);
 }
 
-/** The SQL of a field's value: the placeholder, or its expression. */
 function writeValue(expressions: WriteExpressions<string>, field: string, placeholder: string): string {
   return expressions[field]?.(placeholder) ?? placeholder;
 }

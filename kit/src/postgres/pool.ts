@@ -7,57 +7,46 @@ export interface PoolOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly connectionsMax: number;
-  /** PostgreSQL cancels a statement after this time. */
   readonly statementTimeoutMs: number;
-  /** PostgreSQL stops waiting for a lock after this time. */
   readonly lockTimeoutMs: number;
-  /** How long a request waits for a free connection. A connection attempt that takes longer continues, for later requests. */
+  /** An attempt to connect that takes longer continues, for later requests. */
   readonly acquireTimeoutMs: number;
-  /** Called for each connection that breaks, idle or in use, and for one of those that `renewAfter` replaces. */
+  /** Called once for each connection that breaks, and for one of those that `renewAfter` replaces. */
   readonly onError?: (error: Error) => void;
 }
 
-/**
- * The time limit of a connection attempt, or `acquireTimeoutMs` if that is longer. A request gives up after `acquireTimeoutMs`, but the attempt
- * continues: on an overloaded machine, attempts that end with their requests would never succeed.
- */
+/** Longer than a request waits: on an overloaded machine, attempts that end with their requests would never succeed. */
 const connectTimeoutMsMin = 10_000;
-/** With more waiting requests per connection, a new one would not be served in time. */
+/** With more of them, a new one would not be served in time. */
 const waitingPerConnectionMax = 200;
 
-/** Called by postgres.ts: a `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
+/** A `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
 export function createPool(options: PoolOptions) {
-  /** The waiting requests, each as the function that rejects it. */
   const waiting = new InFlightList<(reason: Error) => void>();
   const rejectWaiting = (reason: Error) => waiting.items().forEach((reject) => reject(reason));
   const { Client, connecting, isPaused } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
   const pool = new pg.Pool({ ...toClientConfig(options), max: options.connectionsMax, Client });
   const sessions = createSessions(pool);
   const waitingMax = options.connectionsMax * waitingPerConnectionMax;
-  /** Reported connections, so that each is reported once. */
   const broken = new WeakSet<pg.Client>();
   let ended: Promise<void> | undefined;
-  // The pool does not listen for errors of connections in use, and an unhandled `error` event would end the process.
+  // An unhandled `error` event of a connection in use would end the process.
   pool.on("connect", (client) => {
     client.on("error", (error) => reportBroken(client, error));
   });
-  // Errors of idle connections, which the listener above reports.
   pool.on("error", () => {});
 
-  /**
-   * After a refused connection. If there are open connections, lowers `max` to their number: waiting requests use these, and the pool opens no others
-   * until the pause after the refusal is over, when `acquire` restores `max`. If there is no open connection, all waiting requests fail.
-   */
+  /** Until `acquire` restores `max` after the pause, waiting requests use the open connections. Without one, all of them fail. */
   function onRefusal(error: Error): void {
     const openCount = pool.totalCount - connecting.size;
     if (openCount === 0) rejectWaiting(error);
     else pool.options.max = openCount;
   }
 
-  /** @throws NoConnection after `acquireTimeoutMs`, and immediately if too many requests wait; the server's error if it refuses connections. */
+  /** @throws NoConnection after `acquireTimeoutMs`, or at once if too many requests wait; the server's error if it refuses connections. */
   async function acquire(): Promise<pg.PoolClient> {
     if (pool.ending) throw new NoConnection("The pool is closed");
-    // The pool's count includes requests that stopped waiting but are still in its queue, which must be bounded.
+    // The pool's count includes requests that stopped waiting but are still in its queue.
     if (pool.waitingCount >= waitingMax) throw new NoConnection(`${waitingMax} requests already wait for a connection`);
     if (!isPaused()) pool.options.max = options.connectionsMax;
     const { promise: rejected, reject } = Promise.withResolvers<never>();
@@ -77,12 +66,11 @@ export function createPool(options: PoolOptions) {
     }
   }
 
-  /** Call it after each failed statement, before `release`: replaces all connections if the error is of an old session. */
+  /** After each failed statement, before `release`: replaces all connections if the error is of an old session. */
   function renewAfter(client: pg.PoolClient, error: unknown): void {
     if (error instanceof Error && sessions.renewAfter(client, error)) reportBroken(client, error);
   }
 
-  /** Returns a connection to the pool. @param connectionError the error that broke the connection: then it is closed instead. */
   function release(client: pg.PoolClient, connectionError?: Error): void {
     if (connectionError) reportBroken(client, connectionError);
     client.release(connectionError !== undefined || !sessions.isCurrent(client));
@@ -93,7 +81,7 @@ export function createPool(options: PoolOptions) {
     broken.add(client);
   }
 
-  /** Rejects waiting and later requests; connections in use remain. Resolves when all connections are released. */
+  /** Connections in use remain. Resolves when all are released. */
   function close(): Promise<void> {
     ended ??= pool.end();
     rejectWaiting(new NoConnection("The pool is closed"));
@@ -101,7 +89,6 @@ export function createPool(options: PoolOptions) {
     return ended;
   }
 
-  /** Open connections, the idle ones among them, and waiting requests. */
   const readState = () => ({
     total: pool.totalCount - connecting.size,
     idle: pool.idleCount,

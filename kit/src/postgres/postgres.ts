@@ -6,43 +6,29 @@ import { addToWriteScope } from "./write-scope.ts";
 import { isConnectionLost, isDeadlock, isOutdatedSession, isReadOnlySession, isTemporary } from "./failures.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
-/** Runs named SQL statements. The name is that of the prepared statement and its name in telemetry. */
+/** `name` is that of the prepared statement, and of the statement in telemetry. */
 export interface Queryable {
-  /**
-   * Outside of a transaction, the statement is repeated, at most twice, if PostgreSQL has not run it or has rolled it back: after a deadlock or a
-   * serialization failure, and on another connection after a change of the schema or a failover.
-   */
+  /** Outside of a transaction it is repeated, at most twice, after a deadlock, a change of the schema or a failover. */
   rows<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
 export interface Writer extends Queryable {
-  /**
-   * Like `rows`, for a statement that changes rows and ends with its `returning` list. Adds to that list the position of the write in the service's
-   * feed, so that the client's receipt costs no further statement. One `write` per transaction is sufficient.
-   */
+  /** For a statement that ends with its `returning` list, to which the position of the write is added for the client's receipt. */
   write<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
 export interface Database extends Writer {
-  /**
-   * Runs the work in one transaction. `work` is called again after the failures that `rows` names, so its side effects besides SQL must be
-   * idempotent.
-   */
+  /** `work` is called again after the failures that `rows` names: its other side effects must be idempotent. */
   transaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T>;
-  /**
-   * Whether the database responds within the limits of the pool. While all connections are in use, a successful statement of any request is
-   * sufficient: a replica that is only busy remains ready. Never rejects.
-   */
+  /** While all connections are in use, a successful statement of any request is sufficient: a busy replica remains ready. Never rejects. */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface PooledDatabase extends Database {
-  /** The current state of the pool, for metrics. */
   readPool(): PoolState;
 }
 
-/** `total`: open connections, the idle ones included. `waiting`: requests that wait for a connection. */
 export interface PoolState {
   readonly total: number;
   readonly idle: number;
@@ -50,20 +36,15 @@ export interface PoolState {
 }
 
 export interface DatabaseOptions extends PoolOptions {
-  /** Called for every named statement, before it runs; not for `begin`, `commit` and `rollback`. */
+  /** Before each named statement; not for `begin`, `commit` and `rollback`. */
   readonly onStatement?: (name: string) => void;
-  /** Called after each commit of a `write`. */
   readonly onCommit?: () => void;
-  /**
-   * Wraps every statement, including the wait for a connection. For a transaction also `acquire` (only that wait), `begin`, and `commit` or
-   * `rollback`.
-   */
+  /** Includes the wait for a connection. For a transaction also `acquire` (only that wait), `begin`, and `commit` or `rollback`. */
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
 }
 
 const repeatsMax = 2;
 
-/** Added to the `returning` list of a `write`. */
 const positionColumns = `pg_current_xact_id()::text as "writeXid", (select id::text from feed_epoch) as "writeEpoch"`;
 
 interface PositionColumns {
@@ -71,10 +52,7 @@ interface PositionColumns {
   readonly writeEpoch: string | null;
 }
 
-/**
- * A pool of connections with a bound on every wait. Temporary failures of the database become AppError SERVICE_UNAVAILABLE; any other
- * failure is a bug and is rethrown unchanged.
- */
+/** Temporary failures become AppError SERVICE_UNAVAILABLE; any other failure is a bug and is rethrown unchanged. */
 export function createDatabase(options: DatabaseOptions): PooledDatabase {
   const pool = createPool(options);
   const around = options.aroundStatement ?? ((_, run) => run());
@@ -96,17 +74,12 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
     }
   }
 
-  /** Called after a commit. @param position undefined if no `write` has changed a row. */
   function reportCommitted(position: WritePosition | undefined): void {
     if (position === undefined) return;
     addToWriteScope(position);
     options.onCommit?.();
   }
 
-  /**
-   * @param onWrite called with the position of each `write` that has changed a row.
-   * @param acquired the connection of a transaction. Without it, each statement acquires a connection.
-   */
   function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
     return createWriter(onWrite, (name, text, values) => {
       options.onStatement?.(name);
@@ -130,8 +103,7 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
       reportCommitted(lastPosition);
       return result;
     } catch (error) {
-      // The connection returns to the pool only if the transaction has certainly ended. A lost connection gets no rollback: the caller would
-      // wait for the rollback as long as for the statement before.
+      // A lost connection gets no rollback: the caller would wait for it as long as for the statement before.
       if (isConnectionLost(error)) connectionError = error;
       else connectionError = await findError(around("rollback", () => client.query("rollback")));
       pool.renewAfter(client, error);
@@ -152,7 +124,6 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
   };
 }
 
-/** @returns undefined after success. */
 function findError(result: Promise<unknown>): Promise<Error | undefined> {
   return result.then(
     () => undefined,
@@ -160,13 +131,10 @@ function findError(result: Promise<unknown>): Promise<Error | undefined> {
   );
 }
 
-/** The pending calls of `isReachable`. */
 function createReachabilityChecks() {
   const pending = new Set<() => void>();
   return {
-    /** Called after every successful statement outside of a transaction, and every commit: resolves all pending checks with true. */
     confirmAll: () => pending.forEach((confirm) => confirm()),
-    /** @param runStatement runs the check's own statement. If it fails before another statement succeeds, the check resolves with false. */
     check(runStatement: () => Promise<unknown>): Promise<boolean> {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const confirm = () => resolve(true);
@@ -178,7 +146,6 @@ function createReachabilityChecks() {
   };
 }
 
-/** @param run runs one statement. */
 function createWriter(
   onWrite: (position: WritePosition) => void,
   run: (name: string, text: string, values: readonly unknown[]) => Promise<{ readonly rows: readonly unknown[] }>,
@@ -190,7 +157,7 @@ function createWriter(
     async write<Row>(name: string, text: string, values: readonly unknown[] = []) {
       const result = await run(name, `${text}, ${positionColumns}`, values);
       const rows = result.rows as readonly (Row & PositionColumns)[];
-      // All rows of a statement have the same position. Without a row, the statement has changed nothing.
+      // All rows of a statement have the same position.
       const [first] = rows;
       if (first) onWrite({ epoch: first.writeEpoch ?? undefined, xid: Number(first.writeXid) });
       return rows.map(({ writeEpoch: _epoch, writeXid: _xid, ...row }) => row as Row);
@@ -198,15 +165,11 @@ function createWriter(
   };
 }
 
-/** Whether the error is a violation of this constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.constraint === constraint;
 }
 
-/**
- * Requires settings with which the database cannot lose acknowledged writes.
- * @throws ConfigError that names the setting.
- */
+/** The settings with which the database cannot lose acknowledged writes. @throws ConfigError that names the setting. */
 export async function requireDurability(database: Queryable): Promise<void> {
   const [settings] = await database.rows<{ fsync: string; synchronous_commit: string }>(
     "durability",
@@ -218,7 +181,6 @@ export async function requireDurability(database: Queryable): Promise<void> {
   }
 }
 
-/** @param run one statement or one transaction. */
 async function repeatIfUndone<T>(run: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++) {
     try {

@@ -4,9 +4,8 @@ import { isOutdatedSession, isReadOnlySession } from "./failures.ts";
 /** A database that is read-only for another reason than a failover would otherwise get new connections for every write. */
 const readOnlyRenewalMsMin = 1_000;
 
-/** The sessions of the pool in pool.ts. After an error that one of them got because it is old, all are replaced. */
 export function createSessions(pool: pg.Pool) {
-  /** The connections that were opened since the last replacement. Others are closed when they are acquired or released. */
+  /** Opened since the last replacement. Others are closed when they are acquired or released. */
   let current = new WeakSet<pg.Client>();
   let renewedAtMs = -Infinity;
   pool.on("connect", (client) => current.add(client));
@@ -22,10 +21,7 @@ export function createSessions(pool: pg.Pool) {
 
     isCurrent: (client: pg.Client) => current.has(client),
 
-    /**
-     * Replaces all sessions if the error of this one may end with a new session, unless they have been replaced since this one was opened.
-     * @returns whether they are replaced now.
-     */
+    /** Does nothing if they have been replaced since this session was opened. @returns whether they are replaced now. */
     renewAfter(client: pg.Client, error: unknown): boolean {
       const mayRenew =
         isOutdatedSession(error) ||

@@ -1,17 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { WritePosition } from "../feed/position.ts";
 
-/** Collects the positions of one request's writes in the feed of its service, for the header `write-position` of the response. */
 export interface WriteScope {
-  /**
-   * A position that includes all writes of the request. Undefined if there is none: the request has not written, or has written in several
-   * transactions.
-   */
+  /** Includes all writes of the request. Undefined if it has not written, or has written in several transactions. */
   readonly position: WritePosition | undefined;
 }
 
 class Scope implements WriteScope {
-  /** By the number of the transaction. */
   readonly #byXid = new Map<number, WritePosition>();
 
   add(position: WritePosition): void {
@@ -27,7 +22,6 @@ class Scope implements WriteScope {
 
 const scopes = new AsyncLocalStorage<Scope>();
 
-/** Runs a request. The writes that it commits are added to the scope. */
 export function runInWriteScope<T>(run: (scope: WriteScope) => T): T {
   const scope = new Scope();
   return scopes.run(scope, run, scope);

@@ -3,7 +3,6 @@ import { AppError, invalidInput } from "../errors/app-error.ts";
 import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "../http/json-body.ts";
 import type { Method } from "./routes.ts";
 
-/** The media types that a request body may have, by method. A body of a GET is not read. */
 export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
   GET: [],
   POST: ["application/json"],
@@ -11,11 +10,7 @@ export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
   DELETE: ["application/json"],
 };
 
-/**
- * Reads and parses a JSON body in UTF-8.
- * @returns undefined if the request has no body or an empty one, whatever its `Content-Type`.
- * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST.
- */
+/** @returns undefined if the body is missing or empty. @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST. */
 export async function readBody(request: Request, method: Method, bytesMax: number): Promise<unknown> {
   const bytes = await readBytes(request, bytesMax);
   if (bytes.length === 0) return undefined;
@@ -27,7 +22,7 @@ export async function readBody(request: Request, method: Method, bytesMax: numbe
   }
 }
 
-/** Called by the body readers of services (`rest/read.ts`) for routes that require a body. @throws AppError BAD_USER_INPUT if there is none. */
+/** @throws AppError BAD_USER_INPUT if there is no body. */
 export function requireBody(body: unknown): unknown {
   if (body !== undefined) return body;
   throw invalidInput([{ pointer: "#", code: "required", detail: "This request requires a body." }]);

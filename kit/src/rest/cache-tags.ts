@@ -1,10 +1,9 @@
-// Cache groups as tags for CDNs, which do not read `Cache-Groups` (RFC 9875). The REST proxy writes the tags, and infra/purger purges by them.
+// Cache groups as tags for CDNs, which do not read `Cache-Groups` (RFC 9875).
 import type { EnvironmentReader } from "../process/env.ts";
 
 /** Fastly and Varnish read `Surrogate-Key`, Cloudflare reads `Cache-Tag`. */
 export type TagHeader = "Surrogate-Key" | "Cache-Tag";
 
-/** The header for responses that caches may store; undefined for none. */
 export function readTagHeader(env: EnvironmentReader): TagHeader | undefined {
   const name = env.choice("CDN_TAG_HEADER", {
     fallback: "none",
@@ -14,19 +13,18 @@ export function readTagHeader(env: EnvironmentReader): TagHeader | undefined {
   return name === "none" ? undefined : name;
 }
 
-/** The value of the header: the groups, and for each service of a group the tag of its responses. */
 export function writeTags(header: TagHeader, groups: readonly string[]): string {
   const serviceTags = new Set(groups.map((group) => tagOfService(serviceOf(group))));
   const separator = header === "Cache-Tag" ? "," : " ";
   return [...groups, ...serviceTags].join(separator);
 }
 
-/** The tag of all responses with data of the service. A purger that may have missed changes of the service purges it. */
+/** The tag of all responses with data of the service. */
 export function tagOfService(service: string): string {
   return `service:${service}`;
 }
 
-/** The name of a group begins with that of its service: `posts`, `posts:7`. */
+/** The name of a group begins with that of its service: `posts:7`. */
 function serviceOf(group: string): string {
   return group.split(":", 1)[0] ?? "";
 }

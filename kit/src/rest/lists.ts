@@ -1,4 +1,3 @@
-// The REST form of a list, for the list handlers in a service's rest/rest.ts. The GraphQL form is in lists/connection.ts.
 import type { Cursors, CursorPosition } from "../lists/cursor.ts";
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
@@ -10,17 +9,12 @@ import { respondToRead } from "./conditional-read.ts";
 
 const defaultLimit = "20";
 const limitMax = 100;
-/** A whole number from 1 to 999; `limitMax` is checked separately. */
 const limitPattern = /^[1-9]\d{0,2}$/;
 
-/** A list response is cut at this size, so it may have fewer items than its `limit`. The rest is on the next page. */
+/** A list response is cut at this size; the rest is on the next page. */
 export const listBytesMax = 1_048_576;
 
-/**
- * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query. Does not check filters: call `readFilters` first.
- * @param listName from `nameList`.
- * @throws AppError 400 with every other invalid parameter.
- */
+/** Does not check filters: call `readFilters` first. @throws AppError 400 with every other invalid parameter. */
 export function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
   const problems = [...request.queryProblems, ...findLimitProblems(request)];
@@ -36,10 +30,8 @@ export function readPageRequest(request: RestRequest, cursors: Cursors, listName
 }
 
 /**
- * Reads a list's filters: all parameters but `limit` and `cursor`.
  * @param read throws BAD_USER_INPUT with pointers to the members of its argument.
- * @throws AppError 400 if a filter is invalid, with every other invalid parameter too, except the cursor: its signature depends on the
- * filters, so it cannot be checked.
+ * @throws AppError 400 with every other invalid parameter too, except the cursor: its signature depends on the filters.
  */
 export function readFilters<F>(request: RestRequest, read: (filters: RestRequest["query"]) => F): F {
   const { limit: _limit, cursor: _cursor, ...filters } = request.query;
@@ -56,7 +48,6 @@ export function readFilters<F>(request: RestRequest, read: (filters: RestRequest
   }
 }
 
-/** At most one. */
 function findLimitProblems({ query }: RestRequest): readonly ParameterProblem[] {
   const { limit = defaultLimit } = query;
   const isValid = limitPattern.test(limit) && Number(limit) <= limitMax;
@@ -65,7 +56,6 @@ function findLimitProblems({ query }: RestRequest): readonly ParameterProblem[] 
   return [{ parameter: "limit", code: "range", detail }];
 }
 
-/** Returns an AppError with this code; rethrows any other error. */
 function requireAppError(error: unknown, code: ErrorCode): AppError {
   if (error instanceof AppError && error.code === code) return error;
   throw error;
@@ -74,28 +64,20 @@ function requireAppError(error: unknown, code: ErrorCode): AppError {
 export interface ListRead<T extends { readonly rowVersion: string }> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
-  /** The list's name with its filters, from `nameList`. */
   readonly list: string;
-  /** The REST version and the revision of the code that writes it: part of the ETag. */
   readonly projection: Projection;
-  /** Part of the ETag: names the set of fields that this caller may see. Callers with the same view get the same body for the same rows. */
+  /** Part of the ETag: the set of fields that this caller may see. */
   readonly view: string;
-  /** As in `RepresentationMetadata`. */
   readonly audience: Audience;
   readonly groups: readonly string[];
-  /** For cursors: the id by which the list is sorted. */
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
-  /** Reads only the ids and versions of the same rows as `load`, by a cheaper statement. */
+  /** The ids and versions of the same rows as `load`, by a cheaper statement. */
   readVersion(page: PageRequest): Promise<ListPage<RowVersion>>;
   load(page: PageRequest): Promise<ListPage<T>>;
 }
 
-/**
- * Called by the handler of a list route: reads the page that the query requests and writes it. A conditional request whose rows have not
- * changed gets a 304 without loading them.
- * @throws AppError 400 with every invalid parameter.
- */
+/** A conditional request whose rows have not changed gets a 304 without loading them. @throws AppError 400 with every invalid parameter. */
 export async function respondWithList<T extends { readonly rowVersion: string }>(
   read: ListRead<T>,
 ): Promise<RestResponse | ConditionalResponse> {
@@ -128,7 +110,6 @@ function toMetadata<T extends { readonly rowVersion: string }>(
   return { etag, audience, groups };
 }
 
-/** What `toListResponse` writes; see `ListRead` for members of the same name. */
 export interface ListResponseParts<T> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
@@ -137,14 +118,14 @@ export interface ListResponseParts<T> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only its REST version is used: in version 1, or without a projection, the body is a bare array; from 2 on an object with items and cursors. */
+  /** In version 1, or without a projection, the body is a bare array; from 2 on an object with items and cursors. */
   readonly projection?: Projection;
   readonly representation?: RepresentationMetadata;
 }
 
 /**
- * Writes a page with links to the adjacent pages (`Link`, RFC 8288). A page above `listBytesMax` loses items at its end, or at its beginning
- * if it was requested backward, so that a client which continues in the same direction misses no item.
+ * A page above `listBytesMax` loses items at its end, or at its beginning if it was requested backward, so that a client which continues in
+ * the same direction misses no item.
  */
 export function toListResponse<T>(parts: ListResponseParts<T>): RestResponse {
   const { request, page, toJson, headers, projection, representation } = parts;
@@ -165,7 +146,6 @@ export function toListResponse<T>(parts: ListResponseParts<T>): RestResponse {
   return representation === undefined ? response : { ...response, representation };
 }
 
-/** @param item at which the page after or before it starts; undefined if the page is empty, which has no cursors. */
 function writeCursor<T>(
   { cursors, list, idOf }: ListResponseParts<T>,
   direction: CursorPosition["direction"],
@@ -174,16 +154,14 @@ function writeCursor<T>(
   return item === undefined ? null : cursors.write(list, { direction, id: idOf(item) });
 }
 
-/** Bytes reserved for the parts of the body around the items: brackets, and two cursors of at most 512 characters with their names. */
+/** Brackets, and two cursors of at most 512 characters with their names. */
 const envelopeBytes = 1_280;
 
-/** Renders at least one item, and as many as fit into `listBytesMax`, from the beginning or from the end. Both results are in list order. */
 function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown, startsAtEnd: boolean) {
   const renderedItems: string[] = [];
   let bytes = envelopeBytes;
   for (const item of startsAtEnd ? items.toReversed() : items) {
     const json = JSON.stringify(toJson(item));
-    // 1 byte for the comma.
     bytes += Buffer.byteLength(json) + 1;
     if (bytes > listBytesMax && renderedItems.length > 0) break;
     renderedItems.push(json);

@@ -1,23 +1,16 @@
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 
 export interface ParsedQuery {
-  /** Decoded, by name: of each known parameter its first value. */
   readonly values: ReadonlyMap<string, string>;
-  /** Unknown, repeated and undecodable parameters, each once; at most 100. */
+  /** Each once; at most 100. */
   readonly problems: readonly ParameterProblem[];
 }
 
 const emptyQuery: ParsedQuery = { values: new Map(), problems: [] };
 const problemsMax = 100;
-/** A longer name of a parameter is cut in the response. */
 const nameCharsMax = 64;
 
-/**
- * Called by `rest-endpoint.ts` for each request. Never throws, so that the handler can report these problems together with its own, by
- * `invalidQuery`.
- * @param query without its question mark.
- * @param knownNames the names that the route declares.
- */
+/** Never throws, so that a handler can report these problems together with its own. @param query without its question mark. */
 export function parseQuery(query: string, knownNames: readonly string[]): ParsedQuery {
   if (query === "") return emptyQuery;
   const values = new Map<string, string>();
@@ -34,24 +27,18 @@ export function parseQuery(query: string, knownNames: readonly string[]): Parsed
       const parameter = (name ?? sentName).slice(0, nameCharsMax);
       addProblem(problems, { parameter, code: problem.code, detail: problem.detail });
     } else {
-      // Both are defined: the `??` are only for the types.
       values.set(name ?? "", value ?? "");
     }
   }
   return { values, problems: [...problems.values()] };
 }
 
-/** The error codes for problem codes that have their own. */
 const errorCodes: Readonly<Record<string, ErrorCode>> = {
   unknown_parameter: "UNKNOWN_PARAMETER",
   invalid_cursor: "INVALID_CURSOR",
 };
 
-/**
- * Creates the 400 with every problem of a query: UNKNOWN_PARAMETER or INVALID_CURSOR if that describes all problems, otherwise
- * MALFORMED_REQUEST.
- * @param problems at least one.
- */
+/** UNKNOWN_PARAMETER or INVALID_CURSOR if that describes all problems, otherwise MALFORMED_REQUEST. @param problems at least one. */
 export function invalidQuery(problems: readonly ParameterProblem[]): AppError {
   const [firstProblem] = problems;
   const message =
@@ -65,12 +52,10 @@ export function invalidQuery(problems: readonly ParameterProblem[]): AppError {
 }
 
 interface QueryParameter {
-  /** Undefined if it is not percent-encoded UTF-8. */
   readonly name: string | undefined;
   readonly value: string | undefined;
 }
 
-/** @param values the parameters before this one, to find a repeated name. */
 function findProblem(
   { name, value }: QueryParameter,
   values: ReadonlyMap<string, string>,
@@ -88,13 +73,12 @@ function findProblem(
   return { code: "repeated", detail: `The query parameter ${name} may be given once.` };
 }
 
-/** A problem with the same code and parameter replaces the earlier one. */
 function addProblem(problems: Map<string, ParameterProblem>, problem: ParameterProblem): void {
   const key = `${problem.code} ${problem.parameter}`;
   if (problems.size < problemsMax || problems.has(key)) problems.set(key, problem);
 }
 
-/** Undefined if the text cannot be decoded. A plus is a space, as in forms. NUL is rejected, since no PostgreSQL text can contain it. */
+/** Undefined if it is invalid. A plus is a space, as in forms. NUL is rejected, since no PostgreSQL text can contain it. */
 function decode(text: string): string | undefined {
   try {
     const value = decodeURIComponent(text.replaceAll("+", " "));

@@ -1,5 +1,5 @@
-// Serves a service's REST routes. The steps of a request, in this order: method (405, or 204 to OPTIONS), `Vary`, start of the deadline, token (401),
-// query (400), body (413, 415, 400), deadline passed (503), handler, conditions (304), response.
+// Serves a service's REST routes. The order of a request: method (405, or 204 to OPTIONS), `Vary`, deadline, token (401), query (400),
+// body (413, 415, 400), deadline passed (503), handler, conditions (304), response.
 import express, { type Request, type Response, type Router } from "express";
 import { deadlineHeader, readDeadline } from "../http/deadline.ts";
 import { AppError, type ParameterProblem } from "../errors/app-error.ts";
@@ -15,23 +15,17 @@ import type { Writer } from "../postgres/postgres.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-/** The input of a REST handler, which validates the values of the query and the body: only their syntax is checked before. */
+/** Only the syntax of query and body is checked before; a handler validates the values. */
 export interface RestRequest {
   readonly identity: Identity;
   readonly params: Readonly<Record<string, string>>;
-  /** Only names that the route declares; of a repeated parameter the first value. */
+  /** Of a repeated parameter the first value. */
   readonly query: Readonly<Record<string, string>>;
-  /**
-   * Unknown, repeated and undecodable parameters. Empty unless the route is a GET that declares query parameters: its handler reports these problems
-   * together with its own, by `readFilters` and `readPageRequest`. Other requests with these problems are rejected before the handler.
-   */
+  /** Reported by the handler of a GET that declares query parameters, with its own. Empty for other requests, which are rejected. */
   readonly queryProblems: readonly ParameterProblem[];
   readonly header: (name: string) => string | undefined;
-  /** The parsed JSON; undefined if the request has none, and for every GET. */
   readonly body: unknown;
-  /** The path that the client of the REST proxy requested, such as `/v1/users`. */
   readonly path: string;
-  /** The request has `If-None-Match` or `If-Modified-Since` (RFC 9110, 13.1): a 304 may be possible without loading the body. */
   readonly isConditional: boolean;
 }
 
@@ -39,24 +33,20 @@ export interface RestResponse {
   readonly status: number;
   /** Set after the caching and validator headers; replace those of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Written as JSON. */
   readonly body?: unknown;
-  /** The body as JSON bytes; takes precedence over `body`. Sent as `application/json` unless `headers` names a type. */
+  /** JSON; takes precedence over `body`. */
   readonly bytes?: Buffer;
-  /** Of a response that shows a resource: its validators and, for a GET, who may cache it. */
   readonly representation?: RepresentationMetadata;
-  /** The cache groups that a write has changed: cached responses in them are invalidated (RFC 9875, 3). */
   readonly invalidates?: readonly string[];
 }
 
-/** A result of a GET handler whose body is loaded later, and only if `If-None-Match` or `If-Modified-Since` of the request does not lead to a 304. */
+/** The body is loaded later, and only if the conditions of the request do not lead to a 304. */
 export interface ConditionalResponse extends RepresentationMetadata {
   load(): Promise<RestResponse>;
 }
 
 export type RestHandler = (request: RestRequest) => Promise<RestResponse | ConditionalResponse>;
 
-/** One handler for each route, by its id. A missing one is a type error. */
 export type Handlers<R extends readonly RouteDeclaration[]> = Readonly<Record<R[number]["id"], RestHandler>>;
 
 export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
@@ -64,7 +54,6 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
   readonly routes: R;
   readonly handlers: Handlers<R>;
   readonly authenticate: Authenticate;
-  /** For the positions of writes (consistency/write-position-header.ts). */
   readonly database: Pick<Writer, "write">;
   readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
@@ -72,10 +61,7 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
   readonly bodyBytesMax?: number;
 }
 
-/**
- * Serves one version of a service's REST endpoint: exactly its declared routes. An unknown path, method, query parameter or media type, and a body
- * that is too large or not JSON, are rejected with a problem document.
- */
+/** Serves one version of a service's REST endpoint: exactly its declared routes. */
 export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
   options: RestEndpointOptions<R>,
 ): Router {
@@ -100,7 +86,6 @@ export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
   return router;
 }
 
-/** 64 KiB. */
 const defaultBodyBytesMax = 65_536;
 
 async function serve<R extends readonly RouteDeclaration[]>(
@@ -114,10 +99,7 @@ async function serve<R extends readonly RouteDeclaration[]>(
   if (!route) return respondToUndeclaredMethod(options.failures, pathRoutes, request, response);
   const queryNames = new Set(new URLSearchParams(queryOf(request.url)).keys());
   const variesByCaller = doesVaryByCaller(route, queryNames);
-  // `Vary` is set in three places:
-  // 1. Here, by the route and the query. The request can be rejected later, and a problem document needs the header too.
-  // 2. In `varyByAudience`, by the handler's metadata, before `load` can fail.
-  // 3. In `toCachingHeaders`, with the other caching headers of a 200 or 304.
+  // Here, since the request can be rejected later, and by `varyByAudience` before `load` can fail: problem documents need the header too.
   if (variesByCaller) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
   const isRead = route.method === "GET";
@@ -145,7 +127,6 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const isRead = route.method === "GET";
   const identity = await options.authenticate(request.headers.authorization);
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
-  // A handler that reads filters or a page reports these problems together with its own.
   const mayBeReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
   if (problems.length > 0 && !mayBeReportedByHandler) throw invalidQuery(problems);
   const bodyBytesMax = options.bodyBytesMax ?? defaultBodyBytesMax;
@@ -162,12 +143,11 @@ async function handle<R extends readonly RouteDeclaration[]>(
   deadline.requireTime();
   const handler = options.handlers[route.id as R[number]["id"]];
   const result = await handler(restRequest);
-  // Only reached if the handler read no filters and no page: `readFilters` and `readPageRequest` throw these problems.
+  // `readFilters` and `readPageRequest` have thrown these problems, if the handler called them.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }
 
-/** Without its question mark; empty if there is none. */
 function queryOf(url: string): string {
   const questionMarkIndex = url.indexOf("?");
   return questionMarkIndex === -1 ? "" : url.slice(questionMarkIndex + 1);
@@ -180,7 +160,7 @@ interface RestExchange {
   readonly response: Response;
 }
 
-/** Evaluates `If-None-Match` and `If-Modified-Since` before the body is loaded, and again afterwards, because the row may have changed in between. */
+/** Evaluates the conditions again after the body is loaded, because the row may have changed in between. */
 async function respond(exchange: RestExchange, result: RestResponse | ConditionalResponse): Promise<void> {
   if (!("load" in result)) return writeUnlessNotModified(exchange, result);
   varyByAudience(exchange, result);
@@ -203,12 +183,11 @@ function varyByAudience({ response }: RestExchange, { audience }: Representation
   if (audience === "caller") response.setHeader("Vary", "Authorization");
 }
 
-/** Whether the response cached by the client is still valid, by `If-None-Match` and `If-Modified-Since`. */
 function isCachedResponseValid({ request }: RestExchange, metadata: RepresentationMetadata): boolean {
   return isNotModified((name) => request.get(name), metadata);
 }
 
-/** A 304 with the headers that the 200 would have (RFC 9110, 15.4.5). */
+/** RFC 9110, 15.4.5. */
 function writeNotModified({ route, variesByCaller, response }: RestExchange, metadata: RepresentationMetadata): void {
   response.statusCode = 304;
   setHeaders(response, toCachingHeaders(route, variesByCaller, metadata));
@@ -233,7 +212,6 @@ function write({ route, variesByCaller, request, response }: RestExchange, resul
   response.end(request.method === "HEAD" ? undefined : bytes);
 }
 
-/** Undefined if the response has no body. */
 function toBytes({ bytes, body }: RestResponse): Buffer | undefined {
   if (bytes !== undefined) return bytes;
   return body === undefined ? undefined : Buffer.from(JSON.stringify(body));

@@ -5,7 +5,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from "../pr
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
-/** The configuration of a service. Times in milliseconds. */
+/** Times in milliseconds. */
 export interface ServiceConfig extends ListenerConfig, AdmissionConfig, ServedFeedConfig, TelemetryConfig, TokenConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
@@ -17,15 +17,11 @@ export interface ServiceConfig extends ListenerConfig, AdmissionConfig, ServedFe
 }
 
 interface ServiceDefaults {
-  /** The service's name in traces. */
   readonly name?: string;
   readonly port: number;
 }
 
-/**
- * Reads a service's configuration. Called at the start, by the `readConfig` of each service.
- * @throws ConfigError with every problem at once.
- */
+/** @throws ConfigError with every problem at once. */
 export function readServiceConfig(
   environment: Environment,
   { name = "service", port }: ServiceDefaults,

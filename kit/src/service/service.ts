@@ -1,4 +1,4 @@
-// A service's process: `main.ts` calls `runService`, which calls the `createApp` of the service's app.ts, which calls `createServiceApp`.
+// `main.ts` calls `runService`, which calls the `createApp` of the service's app.ts, which calls `createServiceApp`.
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
@@ -29,9 +29,7 @@ import { createRequestFailures } from "../telemetry/request-failures.ts";
 import { createServiceTelemetry, type ServiceTelemetry } from "../telemetry/service-telemetry.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-/** The dependencies of a service's app; tests provide their own. */
 export interface ServiceParts {
-  /** The service's name, by which the log counts its failures. */
   readonly name: string;
   readonly database: Database;
   readonly authenticate: Authenticate;
@@ -43,49 +41,36 @@ export interface ServiceParts {
 
 export interface ServiceApp {
   readonly handler: Express;
-  /** As in `ServiceCaching`. */
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
   readonly revocations: RevocationSource | undefined;
-  /** Called once the process has stopped serving. Does not close the database. */
+  /** Does not close the database. */
   stop(): Promise<void>;
 }
 
-/** What a service declares about its data for caches. */
 export interface ServiceCaching {
-  /** How long a GraphQL response that caches may store is fresh. */
   readonly freshSeconds: number;
   readonly fieldGroups: FieldGroups;
-  /** The cache groups of a change; undefined for a kind of change that this release does not know. See `ChangeFeedOptions.groupsOf`. */
+  /** Undefined for a kind of change that this release does not know. */
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
 }
 
-/** The parts of the two endpoints that differ by service. */
 export interface ServiceEndpoints<Context extends object, R extends readonly RouteDeclaration[]> {
-  /** The service's `schema.graphql`. */
   readonly schema: URL;
-  /** Typed by the service's generated types. */
   readonly resolvers: object;
-  /** Called for each GraphQL request. */
   readonly createContext: (identity: Identity) => Context;
   readonly routes: R;
-  /** For both endpoints; the service's groups.ts. */
   readonly caching: ServiceCaching;
-  /** Whose tokens the gateway and the REST proxy reject. Absent if the service revokes none. */
+  /** Absent if the service revokes no tokens. */
   readonly revocations?: RevocationSource;
-  /** By REST version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
+  /** By REST version. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
 
-/** The parts that both endpoints use: of the database only the method that finds the position of a write. */
 interface ServiceAppParts extends Omit<ServiceParts, "cursors" | "database"> {
   readonly database: Pick<Writer, "write">;
 }
 
-/**
- * Creates the app with both endpoints of a service: `/graphql`, and `/rest/v<N>` for each version. Any other path is a 404 problem, apart from
- * `/health/…`, which the kit's `startServer` serves.
- * @throws ConfigError naming each declared route without a handler, and each handler without a route.
- */
+/** Any other path than those of the two endpoints is a 404. @throws ConfigError that names each route without a handler, and vice versa. */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
   { name, database, authenticate, log, observer }: ServiceAppParts,
   endpoints: ServiceEndpoints<Context, R>,
@@ -122,7 +107,7 @@ export async function createServiceApp<Context extends object, const R extends r
     app.use(`/rest/v${version}`, createRestEndpoint(options));
   }
   app.use(respondNotFound);
-  // The router rejects a path that is not percent-encoded UTF-8 before any handler runs; Express would respond with an HTML page.
+  // A path that is not percent-encoded UTF-8: Express would respond with an HTML page.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     respondWithError(failures, request, response, toPathError(error));
   });
@@ -140,14 +125,13 @@ export async function createServiceApp<Context extends object, const R extends r
 
 type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown>>>>;
 
-/** `npm start` runs the code without its types, so the compiler's check is not enough. */
+// `npm start` runs the code without its types, so the compiler's check is not enough.
 function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
   const problems = [...findRoutesWithoutHandler(routes, handlers), ...findHandlersWithoutRoute(routes, handlers)];
   if (problems.length > 0)
     throw new ConfigError(problems, "The REST routes and handlers of this service do not match:");
 }
 
-/** One problem for each route. */
 function findRoutesWithoutHandler(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): readonly string[] {
   return routes.flatMap(({ id, method, path, versions }) => {
     const unserved = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
@@ -157,7 +141,6 @@ function findRoutesWithoutHandler(routes: readonly RouteDeclaration[], handlers:
   });
 }
 
-/** One problem for each handler id. */
 function findHandlersWithoutRoute(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): readonly string[] {
   const servedVersions = Object.keys(handlers).map(Number);
   const routeIds = new Set(routes.map(({ id }) => id));
@@ -179,7 +162,7 @@ function respondNotFound(request: Request, response: Response): void {
   writeProblem(response, error, { instance: request.path, requestId });
 }
 
-/** Express throws a URIError for a path that it cannot decode; any other error is returned unchanged. */
+/** Express throws a URIError for a path that it cannot decode. */
 function toPathError(error: unknown): unknown {
   if (!(error instanceof URIError)) return error;
   return new AppError("MALFORMED_REQUEST", "The path is not text in percent-encoded UTF-8.");
@@ -188,22 +171,15 @@ function toPathError(error: unknown): unknown {
 export interface ServiceProcessOptions {
   readonly name: string;
   readonly config: ServiceConfig;
-  /** The folder of the service's migrations. */
   readonly migrations: URL;
   readonly createApp: (parts: ServiceParts) => Promise<ServiceApp>;
-  /** Called before the service listens. Throws a ConfigError if the service must not run on this database. */
+  /** Throws a ConfigError if the service must not run on this database. */
   readonly check?: (database: Database) => Promise<void>;
-  /**
-   * The arguments of the process. `migrate`, the only command, applies the pending migrations; the process then exits without serving. Without
-   * an argument the service starts, and applies no migrations: run `migrate` before each release.
-   */
+  /** `migrate` applies the pending migrations and exits. Without an argument the service starts, and applies none. */
   readonly args: readonly string[];
 }
 
-/**
- * Starts a service, or runs its command. Resolves after the migration, or once the service listens; the service then runs until a signal stops it.
- * @throws ConfigError for an unknown argument, before anything is started.
- */
+/** Resolves after the migration, or once the service listens. @throws ConfigError for an unknown argument. */
 export async function runService(options: ServiceProcessOptions): Promise<void> {
   const { name, config } = options;
   if (readCommand(options.args) === "migrate") {
@@ -217,7 +193,7 @@ export async function runService(options: ServiceProcessOptions): Promise<void> 
   warnOfMisspeltVariables(log, config.misspeltVariables);
   const server = await serve(options, telemetry);
   stopOnSignals([server], log);
-  // Logged last: a program that waits for this line may send a signal immediately.
+  // Last: a program that waits for this line may send a signal immediately.
   log.info({ url: server.url }, "listening");
 }
 
@@ -231,11 +207,11 @@ function unknownArgument(argument: string): ConfigError {
   return new ConfigError([`Unknown ${argument}. The only command is migrate.`], "The arguments are invalid:");
 }
 
-/** Starts the service's listeners: the feed, the admin listener and, last, the server for clients. */
+/** The feed, the admin listener and, last, the server for clients. */
 async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
   const { name, config } = options;
   const { log, observer } = telemetry;
-  // `app` is assigned below: the feed reads changes only once it has a client, and its listener starts after that.
+  // `app` is assigned below: the feed reads changes only once it has a client.
   const feed = createServiceFeed(options, () => app, telemetry);
   const database = openDatabase(options, telemetry, () => feed.onCommit());
   await options.check?.(database);

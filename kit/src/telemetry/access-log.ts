@@ -3,27 +3,18 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { createGroupedLog, type FailureKind } from "./failure-log.ts";
 import type { Span } from "./tracing/trace.ts";
 
-/** Writes the access log of one process: a line per request, as far as `ACCESS_LOG` wants it. */
 export interface AccessLog<Kind extends FailureKind> {
-  /**
-   * Whether `write` has anything to do for a request.
-   * @param hasFailed by a fault of the platform, not of the client.
-   */
+  /** @param hasFailed by a fault of the platform, not of the client. */
   isWanted(span: Span | undefined, hasFailed: boolean): boolean;
-  /**
-   * Writes or counts a request for which `isWanted` is true.
-   * @param failure the kind of failure, part of the line too; undefined if the request has not failed.
-   */
+  /** For a request for which `isWanted` is true. @param failure the kind of failure; undefined if the request has not failed. */
   write(span: Span | undefined, failure: Kind | undefined, fields: object): void;
-  /** Logs the counts that are not logged yet. Called when the process stops. */
   close(): void;
 }
 
 const message = "request completed";
 
 /**
- * With `sampled`, a traced request has a line. Of all others that failed, the first of each kind has one, and further ones are counted every 10 s:
- * the lines and the counts together are all failed requests. With `all`, each request has its line.
+ * With `sampled`, the lines and the counts together are all failed requests.
  * @param manyValued the field of a kind that becomes `other` for further kinds, after 100 of a service.
  */
 export function createAccessLog<Kind extends FailureKind>(

@@ -9,29 +9,25 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { AdminResult, AdminSubject, AdminThreadData, AdminThreadMessage } from "./admin-messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 
-/** The main thread's handle of the admin listener, which runs in a thread. */
 export interface AdminServer {
   readonly url: string;
-  /** Sets the source of `/health/ready`, usually `readiness` of the server for clients. Until this call `/health/ready` responds 503. */
+  /** Usually `readiness` of the server for clients. Until this call `/health/ready` is 503. */
   reportReadiness(read: () => Promise<Readiness>): void;
-  /** Closes the listener and ends the thread. */
   close(): Promise<void>;
 }
 
 export interface AdminServerOptions {
   readonly host: string;
-  /** 0 takes any free port. */
   readonly port: number;
   readonly log: Pick<Log, "error">;
-  /** Returns the metrics in Prometheus' text format. Called for each scrape, in the main thread. */
+  /** In Prometheus' text format. Called for each scrape, in the main thread. */
   write(): Promise<string>;
-  /** `/health/live` responds 503 if the main thread's event loop has been blocked for longer. Default 5 s. */
+  /** `/health/live` is 503 if the main thread's event loop has been blocked for longer. Default 5 s. */
   readonly staleAfterMs?: number;
-  /** How long `/health/ready` waits for the main thread, before it responds 503. Default 1 s. */
+  /** Then `/health/ready` is 503. Default 1 s. */
   readonly readinessDeadlineMs?: number;
-  /** The same for `/metrics`. Default 5 s, the timeout of a scrape. */
+  /** Default 5 s, the timeout of a scrape. */
   readonly metricsDeadlineMs?: number;
-  /** The module that runs in the thread. Default admin-worker.ts. */
   readonly file?: URL;
 }
 
@@ -45,10 +41,8 @@ const defaultMetricsDeadlineMs = 5_000;
 const workerFile = new URL("./admin-worker.ts", import.meta.url);
 
 /**
- * Starts a separate listener for operators and probes: `GET /metrics`, `/health/live`, `/health/ready`. It has no authentication: never publish it.
- *
- * It runs in a thread, so that it responds while the main thread is busy or blocked: liveness by the age of the main thread's heartbeat, readiness
- * and metrics by a message to the main thread, with a deadline. A thread that ends is replaced after a second.
+ * For operators and probes, without authentication: never publish it. In a thread, so that it responds while the main thread is busy or
+ * blocked: liveness by the age of its heartbeat, the rest by a message. A thread that ends is replaced after a second.
  * @throws ConfigError that names ADMIN_PORT, if the port is in use.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
@@ -70,7 +64,6 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       .then((result) => worker.postMessage(result));
   }
 
-  /** Resolves when the thread listens. */
   async function startThread(port: number) {
     const worker = new Worker(options.file ?? workerFile, {
       workerData: toThreadData(options, port, heartbeat.memory),
@@ -78,7 +71,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       env: compileCacheEnvironment(),
       name: "admin",
     });
-    // The first message is `listening`. Rejects with the error of a thread that cannot listen.
+    // Rejects with the error of a thread that cannot listen.
     const [listening] = (await once(worker, "message")) as [{ readonly port: number }];
     worker.unref();
     worker.on("message", (message: AdminThreadMessage) => {
@@ -91,7 +84,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
     return { worker, port: listening.port };
   }
 
-  /** @param port the one that the ended thread listened on, also if it was chosen by the system. */
+  /** @param port of the ended thread, also if the system chose it. */
   async function replaceThread(port: number): Promise<void> {
     log.error({ restartDelayMs }, "admin thread ended: restarting");
     await sleep(restartDelayMs, undefined, { ref: false });
@@ -140,11 +133,7 @@ function compileCacheEnvironment(): { readonly NODE_COMPILE_CACHE?: string } {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
-/**
- * Starts the admin listener if its port is configured. Call it after the process has announced its label values (`Metrics.announce`): it logs the
- * metrics for which these are too many, so that some have no zero.
- * @returns undefined if the port is not configured.
- */
+/** Call it after all label values are announced: logs the metrics for which they are too many. @returns undefined without a port. */
 export async function startMetricsListener(
   { adminPort, adminHost }: Pick<TelemetryConfig, "adminPort" | "adminHost">,
   { log, metrics }: { readonly log: Log; readonly metrics: Pick<Metrics<never>, "write" | "listMissingZeros"> },

@@ -1,5 +1,3 @@
-// The entry of the thread of the admin listener, which admin-server.ts starts. It has its own event loop, so that liveness is answered while the
-// main thread is busy or blocked.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,11 +8,11 @@ import { readHeartbeatAgeMs } from "../process/heartbeat.ts";
 
 const { host, port, heartbeat, staleAfterMs, deadlinesMs } = workerData as AdminThreadData;
 
-/** Enough for Prometheus, the kubelet and an operator; further connections are closed. */
+/** Further connections are closed. */
 const connectionsMax = 64;
 const jsonType = "application/json";
 
-/** At most one request per subject is sent to the main thread; later ones wait for the same result. */
+/** At most one per subject; later requests wait for the same result. */
 const inFlight = new Map<AdminSubject, PromiseWithResolvers<AdminResult>>();
 
 const server = createServer(
@@ -40,7 +38,6 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(404).end();
     return;
   }
-  // From here on as on the port for clients (process/lifecycle.ts).
   if (!hasOneHost(request)) {
     response.setHeader("Connection", "close");
     return writeJson(request, response, 400, { status: "malformed request" });
@@ -67,14 +64,13 @@ async function respondMetrics(request: IncomingMessage, response: ServerResponse
   const result = await fetchFromMainThread("metrics");
   if (!result) return write(request, response, 503, "text/plain; charset=utf-8", `${lateReason("metrics")}\n`);
   if (result.status !== 200) {
-    // A metric that cannot be read is a bug. The scrape fails, and Prometheus reports the process as down.
+    // A metric that cannot be read is a bug: Prometheus reports the process as down.
     response.writeHead(result.status).end();
     return;
   }
   write(request, response, 200, "text/plain; version=0.0.4; charset=utf-8", result.body);
 }
 
-/** Undefined if the main thread does not respond before the deadline. */
 function fetchFromMainThread(subject: AdminSubject): Promise<AdminResult | undefined> {
   let pending = inFlight.get(subject);
   if (!pending) {

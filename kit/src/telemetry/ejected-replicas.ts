@@ -1,12 +1,8 @@
-/**
- * The number of ejected replicas of each service, for a gauge. The telemetry of the gateway and the REST proxy updates it from observations.
- * Replicas that are ejected because they are draining (`replica-draining`) are not counted.
- */
+/** By service, for a gauge. Draining replicas are not counted. */
 export interface EjectedReplicas {
   eject(service: string, replica: string): void;
-  /** The replica is healthy again, or no longer exists. */
   restore(service: string, replica: string): void;
-  /** By service. A service is missing before the first `eject` or `restore` of one of its replicas, and has 0 when all are restored. */
+  /** 0 when all are restored. */
   counts(): ReadonlyMap<string, number>;
 }
 

@@ -1,53 +1,48 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "../process/log.ts";
 
-/** The values by which failures are grouped: each has few values, except the one of `GroupOptions.manyValued`. For the log, never for clients. */
+/** Each value is one of few, except that of `GroupOptions.manyValued`. For the log, never for clients. */
 export interface FailureKind {
   readonly service?: string | undefined;
 }
 
 export interface Failure extends FailureKind {
-  /** The subgraph or service. */
   readonly service: string;
-  /** Its URL and address; undefined when no replica was chosen. */
+  /** URL and address; undefined when no replica was chosen. */
   readonly replica: string | undefined;
-  /** A code or another value of a small set. */
   readonly reason: string;
 }
 
-/** Logs failures, for the gateway, the REST proxy and the services: few enough lines to read during an outage, with exact counts. */
+/** Few enough lines to read during an outage, with exact counts. */
 export interface FailureLog<Kind extends FailureKind = Failure> {
-  /** Logs the first failure of this kind in full, and counts further ones. */
   report(failure: Kind, details: object, message: string): void;
-  /** Logs the counts that are not logged yet. Called when the process stops. Each later failure is logged in full: few requests end after that. */
+  /** Logs the remaining counts. Each later failure is logged in full. */
   close(): void;
 }
 
 const intervalMs = 10_000;
-/** A group is deleted in the interval after this many without a failure, so after 30 to 40 s. */
+/** Without a failure, so a group is deleted after 30 to 40 s. */
 const quietIntervalsMax = 3;
-/** Kinds that are logged separately, per service. Further ones are counted with `other` as their many-valued field. */
+/** Per service. Further kinds are counted with `other` as their many-valued field. */
 const groupsMax = 100;
 
 export interface GroupOptions<Kind> {
   readonly level: "info" | "warn";
-  /** The field of a kind that can have many values. */
   readonly manyValued: keyof Kind & string;
-  /** The observations of the lines that count failures and that end an outage. */
+  /** The lines that count failures and that end an outage. */
   readonly counted: string;
   readonly ended: string;
 }
 
-/** Failures of one kind. */
 interface FailureGroup<Kind> {
   readonly failure: Kind;
-  /** Failures since the last log line of this group. */
+  /** Since the last log line of this group. */
   unloggedCount: number;
-  /** Intervals that have ended since the last failure. */
+  /** Since the last failure. */
   quietIntervals: number;
 }
 
-/** From a service's first failure until it has no group. Times by `performance.now()`. */
+/** From a service's first failure until it has no group. */
 interface Outage<Kind> {
   readonly groups: Map<string, FailureGroup<Kind>>;
   readonly startedMs: number;
@@ -55,16 +50,12 @@ interface Outage<Kind> {
   failureCount: number;
 }
 
-/** Logs the failures of requests to services, by service, replica and reason. */
 export function createFailureLog(log: Log): FailureLog {
   const observations = { counted: "failures-counted", ended: "failures-ended" };
   return createGroupedLog(log, { level: "warn", manyValued: "replica", ...observations });
 }
 
-/**
- * Logs the first failure of each kind with its details, such as the stack; then the count of each kind every 10 s, and a line when no failure of
- * the service has been reported for 30 to 40 s. After that time without a failure, a kind counts as new, even while others of the service fail.
- */
+/** The first failure of each kind in full, then its count every 10 s. After 30 to 40 s without a failure a kind counts as new. */
 export function createGroupedLog<Kind extends FailureKind>(log: Log, options: GroupOptions<Kind>): FailureLog<Kind> {
   const { level, manyValued } = options;
   const outages = new Map<string | undefined, Outage<Kind>>();
@@ -98,7 +89,7 @@ export function createGroupedLog<Kind extends FailureKind>(log: Log, options: Gr
     if (outages.size === 0) stopTimer();
   }
 
-  /** Without the context of a request: otherwise its log lines would have the id of the request that starts the timer. */
+  // Outside of requests: otherwise the lines would have the id of the request that starts the timer.
   const endIntervalOutsideRequests = AsyncLocalStorage.bind(endInterval);
 
   function stopTimer(): void {
@@ -132,7 +123,6 @@ function startOutage<Kind>(nowMs: number): Outage<Kind> {
   return { groups: new Map(), startedMs: nowMs, lastFailureMs: nowMs, failureCount: 0 };
 }
 
-/** To be called once per interval. */
 function deleteQuietGroups({ groups }: Outage<unknown>): void {
   for (const [key, group] of groups) {
     group.quietIntervals++;
@@ -140,7 +130,7 @@ function deleteQuietGroups({ groups }: Outage<unknown>): void {
   }
 }
 
-/** Adds a failure to its group, or creates the group. @returns whether it is the first of the group: then it is logged, not counted. */
+/** @returns whether it is the first of its group: then it is logged, not counted. */
 function addToGroup<Kind>({ groups }: Outage<Kind>, failure: Kind, manyValued: keyof Kind): boolean {
   const ownKey = JSON.stringify(failure);
   const hasOwnGroup = groups.has(ownKey) || groups.size < groupsMax;

@@ -2,14 +2,12 @@ import type { ApolloServerPlugin } from "@apollo/server";
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { ServiceObserver } from "./service-observer.ts";
 
-/** Reports the operation of each GraphQL request and the errors of its response to the observer. */
 export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQLSchema): ApolloServerPlugin {
   for (const name of ["other", ...listNames(schema)]) observer.announceRoute("graphql", name, ["POST"]);
   return {
     requestDidStart: () =>
       Promise.resolve({
-        // Called after validation, so only names of the schema become label values. Other requests keep the route
-        // `other`, which subgraph-endpoint.ts gave them.
+        // After validation, so only names of the schema become label values.
         didResolveOperation({ operation }) {
           if (operation) observer.nameRoute("graphql", nameOf(operation));
           return Promise.resolve();
@@ -23,7 +21,6 @@ export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQL
   };
 }
 
-/** The names that `nameOf` gives operations, except those of introspection. */
 function listNames(schema: GraphQLSchema): readonly string[] {
   return Object.values(OperationTypeNode).flatMap((operation) => {
     const rootType = schema.getRootType(operation);
@@ -33,7 +30,7 @@ function listNames(schema: GraphQLSchema): readonly string[] {
   });
 }
 
-/** `query things`, by its only root field; `query several` if it has more fields, or a fragment. Aliases are ignored. */
+/** `query things`, by its only root field; `query several` if it has more fields, or a fragment. */
 function nameOf({ operation, selectionSet }: OperationDefinitionNode): string {
   const [first, ...others] = selectionSet.selections;
   const isOnlyField = others.length === 0 && first?.kind === Kind.FIELD;

@@ -3,19 +3,17 @@ import type { Log } from "../process/log.ts";
 import { createFailureLog } from "./failure-log.ts";
 import type { ServiceObserver } from "./service-observer.ts";
 
-/** Logs the requests that a service fails to serve. One per service, called by the error handlers of its GraphQL and its REST endpoint. */
 export interface RequestFailures {
   /**
-   * An AppError with a 5xx status, such as an outage of the database: the first of its dependency and code is logged in full, further
-   * ones are counted. Any other error is a bug, logged in full each time. Errors with a status below 500 are the client's, and not logged.
+   * An AppError with a 5xx status: the first of its dependency and code is logged in full, further ones are counted. Any other error is a
+   * bug, logged in full each time. Other AppErrors are the client's, and not logged.
    */
   report(error: unknown, details?: object): void;
-  /** Logs the counts that are not logged yet. Called when the process stops. */
   close(): void;
 }
 
 export interface RequestFailuresOptions {
-  /** The service's name, for failures that no dependency causes. */
+  /** For failures that no dependency causes. */
   readonly service: string;
   readonly log: Log;
   readonly observer?: ServiceObserver | undefined;

@@ -2,14 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KnownValues } from "./metrics/known-values.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
-/**
- * Observes the requests of one server, for the three kinds of processes: the gateway, the REST proxy and the services. `RequestRecord` is what the
- * server records about a request while it is in flight; `onFinished` counts, traces and logs the request.
- */
+/** `RequestRecord` is what the server records about a request in flight. */
 export interface RequestObserver<RequestRecord> {
-  /** Starts the observation of a request, and its span if it is traced. The observation ends when the response is closed. */
+  /** The observation ends when the response is closed. */
   begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
-  /** Logs the counts of the access log that are not logged yet. Called when the process stops. */
   close(): void;
 }
 
@@ -17,22 +13,19 @@ export interface FinishedRequest<RequestRecord> {
   readonly record: RequestRecord;
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** The status of the response; 499, as in nginx, if the client disconnected before it was complete. */
+  /** 499, as in nginx, if the client disconnected before the response was complete. */
   readonly status: number;
   readonly milliseconds: number;
 }
 
 export interface RequestObserverOptions<RequestRecord> {
   readonly trace: Trace;
-  /** The label of a request method. */
   readonly methodOf: KnownValues;
-  /** @param span undefined if the request is not traced. */
   readonly createRecord: (span: Span | undefined, request: IncomingMessage, requestId: string) => RequestRecord;
-  /** Called when the response is closed. Must end the span of the record. */
+  /** When the response is closed. Must end the span of the record. */
   readonly onFinished: (finished: FinishedRequest<RequestRecord>) => void;
-  /** Called once, at creation, with the function that a gauge of the requests in flight reads at each scrape. */
+  /** Called once, at creation; a gauge calls `readInFlight` at each scrape. */
   readonly onScrape: (readInFlight: () => number) => void;
-  /** Called when the process stops. */
   readonly onClose: () => void;
 }
 
@@ -51,7 +44,7 @@ export function createRequestObserver<RequestRecord>(
       const span = trace.isOn ? beginSpan(trace, request, methodOf, requestId) : undefined;
       const record = createRecord(span, request, requestId);
       inFlight++;
-      // The event occurs once. `once` would allocate three objects per request.
+      // `once` would allocate three objects per request.
       response.on("close", () => {
         inFlight--;
         const status = response.writableFinished ? response.statusCode : clientDisconnectedStatus;
@@ -68,7 +61,6 @@ function beginSpan(trace: Trace, { method, headers }: IncomingMessage, methodOf:
   return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
 }
 
-/** The duration as the access log has it, with one decimal. */
 export function roundMilliseconds(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;
 }

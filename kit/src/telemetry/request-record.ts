@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "./tracing/trace.ts";
 
-/** What a service records about a request in flight, for its log lines, metrics and span. The last three members change during the request. */
+/** The last three members change during the request. */
 export interface ServiceRequestRecord {
   readonly requestId: string;
   /** Undefined if the caller sent none and the request is not traced. */
@@ -10,14 +10,13 @@ export interface ServiceRequestRecord {
   endpoint: "graphql" | "rest" | "other";
   /** A declared route, never the URL. */
   route: string;
-  /** The code of the service's failure; independent of the status, since a GraphQL response with errors may be a 200. */
+  /** Independent of the status, since a GraphQL response with errors may be a 200. */
   failureCode: string | undefined;
 }
 
-/** Keeps the record of the current request in an AsyncLocalStorage, so that code far from the server can find it. */
+/** In an AsyncLocalStorage, so that code far from the server can find it. */
 export interface RequestRecords {
   run<T>(record: ServiceRequestRecord, work: () => T): T;
-  /** Undefined outside of a request. */
   current(): ServiceRequestRecord | undefined;
 }
 
@@ -26,7 +25,7 @@ export function createRequestRecords(): RequestRecords {
   return { run: (record, work) => records.run(record, work), current: () => records.getStore() };
 }
 
-/** The fields that all log lines of one request have in common, across processes. Names: OpenTelemetry, "Trace Context in non-OTLP Log Formats". */
+/** Names: OpenTelemetry, "Trace Context in non-OTLP Log Formats". */
 export function recordFields(record: Pick<ServiceRequestRecord, "requestId" | "traceId" | "span"> | undefined): object {
   if (record === undefined) return {};
   const { requestId, traceId, span } = record;

@@ -13,19 +13,16 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { createRequestObserver, type FinishedRequest, roundMilliseconds } from "./request-observer.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
-/** Counts, traces and logs the requests of a service's two endpoints. */
 export interface ServiceObserver {
-  /** Runs `handle` in the context of the request's record; counts, traces and logs the request at its end. */
+  /** Runs `handle` in the context of the request's record. */
   observe(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
-  /** Sets the route of the current request: a declared path, or a root field of the schema. */
+  /** A declared path, or a root field of the schema. */
   nameRoute(endpoint: ServiceRequestRecord["endpoint"], route: string): void;
-  /** Announces a route to the metrics, see `Metrics.announce`. */
   announceRoute(endpoint: ServiceRequestRecord["endpoint"], route: string, methods: readonly string[]): void;
-  /** Counts an entry of `errors[]` in a GraphQL response. Codes of failures of the service also mark the request as failed. */
+  /** Codes of failures of the service also mark the request as failed. */
   countGraphqlError(code: string): void;
-  /** Marks the current request as failed with this code, by a fault of the service. The access log has the first code, the span the last. */
+  /** By a fault of the service. The access log has the first code, the span the last. */
   failRequest(code: string): void;
-  /** Logs the counts of the access log that are not logged yet. Called when the process stops. */
   close(): void;
 }
 
@@ -45,7 +42,6 @@ export interface ServiceObserverOptions {
 
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]);
 const codeOf = createKnownValues([...Object.keys(statusOf), "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
-/** Codes of failures of the service, not of the client. */
 const failureCodes = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
 
 export function createServiceObserver(options: ServiceObserverOptions): ServiceObserver {
@@ -58,7 +54,7 @@ export function createServiceObserver(options: ServiceObserverOptions): ServiceO
     methodOf,
     createRecord: createServiceRecord,
     onFinished: createRequestReporter(metrics, accessLog),
-    // This option is called once, now; the callback of the gauge is called at each scrape.
+    // Called once, now; the callback of the gauge at each scrape.
     onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
     onClose: () => accessLog.close(),
   });
@@ -130,10 +126,9 @@ function endSpan(span: Span, { endpoint, route }: ServiceRequestRecord, method: 
   const path = isGraphql ? "/graphql" : route;
   span.rename(isGraphql ? route : `${method} ${route}`);
   span.set("http.route", path);
-  // Also the route template, since a real path contains ids (trace.ts); not for a path outside of both endpoints.
+  // The route template: a real path contains ids.
   if (path !== "other") span.set("url.path", path);
   span.set("http.response.status_code", status);
-  // Replaces the code of `failRequest` as the span's `error.type`.
   if (status >= 500) span.fail(String(status));
   span.end();
 }

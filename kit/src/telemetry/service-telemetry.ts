@@ -14,24 +14,19 @@ import { createTelemetry } from "./telemetry.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { Trace } from "./tracing/trace.ts";
 
-/** The telemetry of a service's process. */
 export interface ServiceTelemetry {
   readonly log: Log;
   readonly trace: Trace;
   readonly observer: ServiceObserver;
   /** Undefined if metrics and tracing are off. */
   readonly aroundStatement: AroundStatement | undefined;
-  /** Exports the connections of the pool. */
   observePool(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
   readonly admissionObserver: AdmissionObserver;
   readonly feedObserver: FeedListenerObserver;
-  /** Counts that the change feed could not read the database. */
   countFeedDatabaseLost(): void;
-  /** Exports how many changes the outbox has. */
   showOutboxChanges(count: number): void;
-  /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
-  /** Starts the listener for /metrics and probes. Undefined if it is not configured. Call it after all routes are announced. */
+  /** Undefined if it is not configured. Call it after all routes are announced. */
   startAdmin(): Promise<AdminServer | undefined>;
 }
 

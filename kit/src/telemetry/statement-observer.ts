@@ -3,17 +3,16 @@ import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Trace } from "./tracing/trace.ts";
 
-/** Wraps each SQL statement, which `run` executes. @param name of the statement in its store. */
 export type AroundStatement = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
-/** Measures the duration of statements, and records those of traced requests as spans. Undefined if metrics and tracing are off. */
+/** Undefined if metrics and tracing are off. */
 export function createStatementObserver(
   metrics: Metrics<typeof serviceMetrics>,
   trace: Trace,
 ): AroundStatement | undefined {
   if (!metrics.isOn && !trace.isOn) return undefined;
   const durations = metrics.histogram("tributary_service_database_statement_duration_seconds");
-  // The statements of every transaction. A statement of a store gets the zeros of all outcomes at its first use.
+  // Of every transaction. A statement of a store gets its zeros at its first use.
   for (const statement of ["acquire", "begin", "commit", "rollback"]) metrics.announce({ statement });
   return async (name, run) => {
     const startedMs = performance.now();
@@ -33,7 +32,7 @@ export function createStatementObserver(
   };
 }
 
-/** Class 23, "integrity constraint violation" (PostgreSQL manual, appendix A), such as a duplicate email address. */
+/** Integrity constraint violation (PostgreSQL manual, appendix A), such as a duplicate email address. */
 const constraintViolationCode = /^23\w{3}$/;
 
 function isConstraintViolation(error: unknown): boolean {

@@ -9,7 +9,6 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { noTrace, type Trace } from "./tracing/trace.ts";
 import { createTracing } from "./tracing/tracing.ts";
 
-/** The telemetry of a process. */
 export interface Telemetry<D extends MetricDeclarations> {
   readonly log: Log;
   readonly metrics: Metrics<D>;
@@ -23,21 +22,16 @@ interface TelemetryProcessConfig extends Pick<TelemetryConfig, "adminPort" | "bu
 }
 
 export interface TelemetryOptions<D extends MetricDeclarations> {
-  /** The process's name, on every log line. */
   readonly name: string;
-  /** From `metricsOf`, for this kind of process. */
   readonly declarations: D;
   readonly config: TelemetryProcessConfig;
-  /** The current supergraph, for `tributary_build_info`; called at each scrape. */
+  /** For `tributary_build_info`; called at each scrape. */
   readonly supergraph?: () => string | undefined;
-  /** Fields of the current request, added to every log line. */
+  /** Of the current request, for every log line. */
   readonly logContext?: () => object;
 }
 
-/**
- * Creates the telemetry of a process, once at its start. The libraries of metrics and traces are loaded only if these are on. Does not listen: see
- * `startMetricsListener`.
- */
+/** The libraries of metrics and traces are loaded only if these are on. Does not listen: see `startMetricsListener`. */
 export async function createTelemetry<D extends MetricDeclarations & typeof processMetrics>({
   name,
   declarations,

@@ -1,6 +1,5 @@
-// The generated test of a service's cache groups (RFC 9875), called by its test/groups.test.ts: every write × every REST and GraphQL response that
-// caches may store. Each write runs on the same rows. If a write alters a response, its recorded changes must name at least one group of that
-// response; a REST write must also invalidate the response itself.
+// Every write × every REST and GraphQL response that caches may store. If a write alters a response, its recorded changes must name at
+// least one group of that response; a REST write must also invalidate the response itself.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CacheGroupsCases, type Read, withOtherValues } from "./cache-groups/cases.ts";
@@ -16,7 +15,6 @@ const groupNameCharsMax = 32;
 export function testCacheGroups(declaredCases: CacheGroupsCases): void {
   let cases = declaredCases;
   let columns: readonly TestedColumn[];
-  /** The responses before the writes. */
   let reads: readonly Read[];
   let outcomes: readonly Outcome[];
   let stop = async () => {};
@@ -85,22 +83,18 @@ export function testCacheGroups(declaredCases: CacheGroupsCases): void {
   });
 }
 
-/** The responses before the writes, and those that were different after one. */
 function withAltered(reads: readonly Read[], outcomes: readonly Outcome[]): readonly Read[] {
   return [...reads, ...outcomes.flatMap(({ altered }) => altered.map(({ after }) => after))];
 }
 
-/** The subjects of responses that have groups, but that no write alters. */
 function findNeverAltered(reads: readonly Read[], outcomes: readonly Outcome[]): readonly string[] {
   const alteredSubjects = new Set(outcomes.flatMap(({ altered }) => altered.map(({ subject }) => subject)));
   const grouped = reads.filter(({ isStorable, groups }) => isStorable && groups.length > 0);
   return grouped.map(({ subject }) => subject).filter((subject) => !alteredSubjects.has(subject));
 }
 
-/** Where a write names its groups. */
 type Source = "recorded" | "invalidated";
 
-/** The altered responses of which the write names no group. */
 function findMissed(outcomes: readonly Outcome[], source: Source): readonly string[] {
   return outcomes.flatMap((outcome) => {
     const missed = outcome.altered.filter(({ url, groups }) => {
@@ -113,11 +107,10 @@ function findMissed(outcomes: readonly Outcome[], source: Source): readonly stri
   });
 }
 
-/** Groups that are never the only one by which an altered response is invalidated: `findMissed` would not notice if they were missing. */
+/** `findMissed` would not notice if these were missing. */
 function findUnneeded(reads: readonly Read[], outcomes: readonly Outcome[], source: Source): readonly string[] {
   const groupsOfReads = new Set(reads.flatMap(({ groups }) => groups));
   const namedGroups = new Set(outcomes.flatMap((outcome) => outcome[source]));
-  // One list for each altered response: its groups that the write names.
   const sharedGroups = outcomes.flatMap((outcome) =>
     outcome.altered.map(({ groups }) => groups.filter((group) => outcome[source].includes(group))),
   );

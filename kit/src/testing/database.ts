@@ -7,7 +7,6 @@ import { migrate } from "../postgres/migrate.ts";
 export interface TestDatabase {
   readonly url: string;
   readonly database: Database;
-  /** The names of the statements since the last call. */
   takeStatements(): readonly string[];
   close(): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import type { Database } from "../postgres/postgres.ts";
 
-/** A node of PostgreSQL's plan, with the names of `explain (analyze, format json)`. */
 export interface PlanNode {
   readonly "Node Type": string;
   readonly "Index Name"?: string;
@@ -14,10 +13,7 @@ export interface ExplainedStatement {
   readonly values: readonly unknown[];
 }
 
-/**
- * Prepares a statement and runs it once, in a transaction that is rolled back. Returns every node of its plan.
- * @param mode of `plan_cache_mode`: `force_generic_plan` or `force_custom_plan`.
- */
+/** Runs it once, in a transaction that is rolled back. @param mode of `plan_cache_mode`. @returns every node of the plan. */
 export async function explain(
   database: Pick<Database, "transaction">,
   { text, values }: ExplainedStatement,

@@ -1,4 +1,3 @@
-// Helpers for the tests of the change feed: a database with a recorded table, and readers of its outbox.
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import type { ChangeFeed, FeedEvent, FeedSubscriber } from "../feed/change-feed.ts";
@@ -20,10 +19,7 @@ export async function openTestOutbox(databaseUrl: string, options: Partial<Outbo
   return openOutbox({ databaseUrl, applicationName: "test-feed", onNotified() {}, onLost() {}, ...options });
 }
 
-/**
- * Makes the next trim of the outbox due at once. Each trim records the oldest running transaction, and deletes the changes before the transaction
- * that the previous trim recorded: a change is deleted by the second trim after its commit, unless an older transaction is open.
- */
+/** A change is deleted by the second trim after its commit, unless an older transaction is open. */
 export async function makeTrimDue({ database }: TestDatabase): Promise<void> {
   await database.rows("due", "update feed_trim set due = now()");
 }
@@ -37,12 +33,10 @@ export async function connect(url: string): Promise<pg.Client> {
 
 interface FeedCollector extends FeedSubscriber {
   readonly events: FeedEvent[];
-  /** The cache groups of all changes so far. */
   readonly groups: () => readonly string[];
   readonly isEnded: () => boolean;
 }
 
-/** Collects the events of one subscription. */
 export function createCollector(): FeedCollector {
   const events: FeedEvent[] = [];
   let isEnded = false;

@@ -1,4 +1,3 @@
-// The tests of a creating POST with an optional Idempotency-Key, which are the same in each service.
 import { beforeAll, expect, test, vi } from "vitest";
 import { lockNumberOf } from "../idempotency/idempotency-records.ts";
 import type { RestTestAnswer, TestService } from "./service.ts";
@@ -6,20 +5,14 @@ import type { RestTestAnswer, TestService } from "./service.ts";
 export interface IdempotentOperation {
   /** Returns the service that the test file's `beforeAll` has started. */
   readonly service: () => TestService;
-  /** The scope that the operation requires. */
   readonly scope: string;
   /** Of the POST, without the version: `/things`. */
   readonly path: string;
-  /** The table of the created rows. */
   readonly table: string;
-  /** The name of the statement that creates a row. */
   readonly statement: string;
   /** With the variable `$input`, and the created row as `{ created: { row: { id … } } }`. */
   readonly mutation: string;
-  /**
-   * The same input for each endpoint. Other texts are other input.
-   * @param number for values that must be unique: the same for requests with the same key and text, a different one for every other request.
-   */
+  /** Other texts are other input. @param number for values that must be unique: the same for requests with the same key and text. */
   bodies(text: string, number: number): { readonly v1: object; readonly v2: object; readonly graphql: object };
   /** The SQL of a statement after which the row with the id `$1` differs from the created one. */
   readonly change: string;

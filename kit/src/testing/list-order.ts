@@ -2,7 +2,6 @@ import { walkList } from "./pages.ts";
 import { etagOf } from "./response-headers.ts";
 import type { TestService } from "./service.ts";
 
-/** The properties of a list with two orders. */
 export interface ListOrderReport {
   readonly hasSeveralPages: boolean;
   /** The other order is the same list, reversed. */

@@ -1,7 +1,7 @@
 import { findLink } from "./response-headers.ts";
 import type { RestTestAnswer, TestService } from "./service.ts";
 
-/** The ids of a list's items, read page by page: by `next` from the first page, and by `prev` from the last. Both are in the order of the list. */
+/** The ids of a list's items, in its order: read by `next` from the first page, and by `prev` from the last. */
 export interface Walk {
   readonly onward: readonly string[];
   readonly back: readonly string[];

@@ -2,11 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
-/**
- * Sends requests so that a server in this process receives all of them in one iteration of the event loop, each over its own connection.
- * @param requests complete HTTP/1.1 requests with `Connection: close`.
- * @returns the complete responses, in the order of the requests.
- */
+/** Requests arrive in one iteration of the event loop, each over its own connection. @param requests with `Connection: close`. */
 export async function sendAtOnce(port: number, requests: readonly string[]): Promise<readonly string[]> {
   const connections = await Promise.all(
     requests.map(async (request) => {

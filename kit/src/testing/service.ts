@@ -50,7 +50,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Starts a service on a free port with a new database, and with a new issuer unless `sharedIssuer` is given. `telemetry` collects its telemetry. */
+/** Starts a service on a free port with a new database, and with a new issuer unless `sharedIssuer` is given. */
 export async function startTestService(
   postgresUrl: string,
   migrations: URL,

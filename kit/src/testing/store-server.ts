@@ -6,7 +6,6 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "../process/free-port.ts";
 
-/** A server of Valkey or Redis, without persistence. */
 export interface StoreServer {
   readonly url: string;
   /** Starts the killed server again, empty, on the same port. */

@@ -17,7 +17,6 @@ export interface StubFeed {
   change(...groups: readonly string[]): void;
   /** Sends a reset, with a position that includes all writes. */
   reset(): void;
-  /** Ends the streams. New ones get no event before `goUp`. */
   goDown(): void;
   goUp(): void;
   close(): Promise<void>;

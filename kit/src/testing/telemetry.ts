@@ -7,14 +7,12 @@ import { createServiceObserver, type ServiceObserver } from "../telemetry/servic
 import { type AroundStatement, createStatementObserver } from "../telemetry/statement-observer.ts";
 import type { SpanCollector } from "./trace.ts";
 
-/** The telemetry of a service in the test's process. */
 export interface TestTelemetry {
   readonly log: Log;
   readonly observer: ServiceObserver;
   readonly aroundStatement: AroundStatement;
   /** The log lines so far, of every level, with one for each request. */
   lines(): readonly Readonly<Record<string, unknown>>[];
-  /** The metrics in Prometheus' text format. */
   writeMetrics(): Promise<string>;
 }
 

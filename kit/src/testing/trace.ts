@@ -2,7 +2,6 @@ import type { SpanRecord } from "../telemetry/tracing/span-record.ts";
 import type { Trace } from "../telemetry/tracing/trace.ts";
 import { createTracing } from "../telemetry/tracing/tracing.ts";
 
-/** A finished span, for assertions. */
 export interface RecordedSpan {
   readonly name: string;
   readonly process: string;

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 
-/** Listens on `port` without accepting connections: the kernel's queue is full, so a SYN gets no response, as from an unused address. Linux only. */
+/** Accepts no connections: the kernel's queue is full, so a SYN gets no response, as from an unused address. Linux only. */
 export async function startUnreachable(port = 0): Promise<number> {
   const worker = new Worker(blockedListener, { eval: true, workerData: port });
   const [listeningPort] = (await once(worker, "message")) as [number];

@@ -7,8 +7,8 @@ const catalogType = 'application/linkset+json; profile="https://www.rfc-editor.o
 
 /**
  * The API catalog for programs (RFC 9727, as a link set of RFC 9264): each version with its description for programs (RFC 8631,
- * `service-desc`) and for people (`service-doc`); a deprecated version also with its successor. Every response has `Link`, which RFC 9727, 2 requires
- * for `HEAD`.
+ * `service-desc`) and for people (`service-doc`); a deprecated version also with its successor. Every response has `Link`, which RFC 9727,
+ * 2 requires for `HEAD`.
  */
 export function createCatalog(versions: readonly number[], deprecated: ReadonlySet<number>): PageSource {
   const items = versions.map((version) => ({ href: `/v${version}`, title: `Version ${version}` }));

@@ -26,8 +26,8 @@ export function findSuccessor(version: number, versions: readonly number[]): num
 }
 
 /**
- * Parses the documents, in ascending order of versions, and marks those in `retirements`: `deprecated` on every operation, and in the text the
- * dates and the successor. The dates are run-time configuration, so the committed documents have none. The texts of other versions are unchanged.
+ * In ascending order of versions; those in `retirements` get `deprecated` on every operation, and the dates and the successor in the text,
+ * which are run-time configuration.
  */
 export function readVersionDocuments(
   texts: ReadonlyMap<number, string>,

@@ -41,9 +41,9 @@ export interface Documents {
 }
 
 /**
- * The documentation that the proxy serves: the front page `/`, `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each problem,
- * and the reference for people at `/docs`. `stages.ts` calls this once, at the start: it renders and compresses all pages. The pages load nothing
- * from other hosts.
+ * The documentation that the proxy serves: the front page `/`, `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each
+ * problem, and the reference for people at `/docs`. `stages.ts` calls this once, at the start: it renders and compresses all pages. The
+ * pages load nothing from other hosts.
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
  */
 export function createDocuments({ texts, retirements, frontPage }: DocumentsOptions): Documents {

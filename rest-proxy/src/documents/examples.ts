@@ -2,8 +2,8 @@
 import type { Operation, Parameter } from "./open-api.ts";
 
 /**
- * The value of a required parameter. Without an example: the name of a path parameter, `*` for `If-Match`, "" for any other. Undefined for an
- * idempotency key: each request needs a new one.
+ * The value of a required parameter. Without an example: the name of a path parameter, `*` for `If-Match`, "" for any other. Undefined for
+ * an idempotency key: each request needs a new one.
  */
 export function exampleOf({ name, in: place, schema }: Parameter): string | undefined {
   if (name === "Idempotency-Key") return undefined;

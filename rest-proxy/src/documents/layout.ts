@@ -56,7 +56,7 @@ function searchForm(version: number): Html {
 
 type PageLink = readonly [path: string, text: string];
 
-/** The links to all pages; the link to the page at `path` is marked. With `contents`, also the links to that version's operations and schemas. */
+/** The link to the page at `path` is marked. With `contents`, also the links to that version's operations and schemas. */
 export function viewNavigation(versions: readonly VersionDocument[], path: string, contents?: VersionDocument): Html {
   const newestFirst = versions.toReversed();
   const versionPages = newestFirst.map(({ version }): PageLink => [`/docs/v${version}`, `Version ${version}`]);

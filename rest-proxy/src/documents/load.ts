@@ -6,8 +6,8 @@ import { ConfigError } from "@tributary/kit/process/env";
 const documentFileName = /^v([1-9]\d{0,2})\.json$/;
 
 /**
- * Reads the text of each OpenAPI document that composition generated, `v1.json` and so on, by version. Called once, at the start of the process; an
- * empty map if the folder does not exist.
+ * Reads the text of each OpenAPI document that composition generated, `v1.json` and so on, by version. Called once, at the start of the
+ * process; an empty map if the folder does not exist.
  * @throws ConfigError for a file that is not JSON.
  */
 export function loadDocuments(folder: string): ReadonlyMap<number, string> {

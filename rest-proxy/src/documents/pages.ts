@@ -47,8 +47,8 @@ type TextByEncoding = Readonly<Record<Encoding, EncodedText>>;
 const emptyBody = Buffer.alloc(0);
 
 /**
- * `Cache-Control` of resources that must be from one release: HTML, style sheet, scripts and search index. Clients send their ETags with each
- * request, so that a stored page is not combined with the scripts of a later release.
+ * `Cache-Control` of resources that must be from one release: HTML, style sheet, scripts and search index. Clients send their ETags with
+ * each request, so that a stored page is not combined with the scripts of a later release.
  */
 export const revalidated = "public, no-cache";
 
@@ -88,8 +88,8 @@ function createPage(source: PageSource): Page {
 }
 
 /**
- * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and may not write
- * HTML (Trusted Types).
+ * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and may not
+ * write HTML (Trusted Types).
  */
 const documentationPolicy = [
   "default-src 'none'",

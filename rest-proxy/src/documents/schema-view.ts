@@ -103,7 +103,9 @@ function limitsOf(schema: Schema): Html | undefined {
   return nonNull === undefined ? undefined : limitsOf(nonNull);
 }
 
-/** Patterns that exclude control characters are long, and clients hardly ever send such a character: they are only in the OpenAPI document. */
+/**
+ * Patterns that exclude control characters are long, and clients hardly ever send such a character: they are only in the OpenAPI document.
+ */
 function describePattern({ pattern }: Schema): readonly Html[] {
   if (pattern === undefined || pattern.includes(String.raw`\u0000`)) return [];
   return [html`matches <code>${pattern}</code>`];

@@ -3,7 +3,6 @@ import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Observe } from "./observations.ts";
 
-/** Counts observations about replicas, truncated responses and fetches of token keys. Requests, services and the cache have their own observers. */
 export function createObservationCounts(metrics: Metrics<typeof restMetrics>): Observe {
   const retries = metrics.counter("tributary_rest_service_retries_total");
   const retriesOverBudget = metrics.counter("tributary_rest_service_retries_over_budget_total");

@@ -1,4 +1,3 @@
-/** Log, metrics and traces of the process, created once at the start. */
 import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
@@ -33,13 +32,11 @@ export interface ProxyTelemetry {
   readonly log: Log;
   readonly observe: Observe;
   readonly observers: ProxyObservers;
-  /** Starts the listener for /metrics and probes. @returns undefined without an admin port. */
   startAdmin(): Promise<AdminServer | undefined>;
   /** Logs the counts of repeated failures, and exports the recorded spans. */
   stop(): Promise<void>;
 }
 
-/** The part of a route that label values come from. */
 export interface DeclaredRoute {
   readonly service: string;
   readonly path: string;

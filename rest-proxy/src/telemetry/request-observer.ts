@@ -1,4 +1,3 @@
-/** Metrics, span and access log line of each request to the proxy. */
 import type { Log } from "@tributary/kit/process/log";
 import { type AccessLog, createAccessLog } from "@tributary/kit/telemetry/access-log";
 import type { FailureKind } from "@tributary/kit/telemetry/failure-log";
@@ -21,7 +20,6 @@ export interface ProxyObserverOptions {
   readonly metrics: Metrics<typeof restMetrics>;
   readonly trace: Trace;
   readonly accessLog: TelemetryConfig["accessLog"];
-  /** Client names that are counted separately. */
   readonly knownClients: readonly string[];
   /** Requests for older versions are counted by client. */
   readonly newestVersion: number;

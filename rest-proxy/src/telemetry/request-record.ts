@@ -11,7 +11,6 @@ import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer"
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 
 export interface RecordedRoute {
-  /** The path template, such as `/things/:id`. */
   readonly path: string;
   readonly service: string;
 }
@@ -50,7 +49,7 @@ export function createRequestRecord(span: Span | undefined, { traceparent }: Inc
   return new RequestRecord(span, span?.traceParent ?? incoming ?? createTraceParent(readUnsampledTrace(undefined)));
 }
 
-/** Sets the result in `Cache-Status` (RFC 9211), `hit` or `fwd=` with the reason, on the span. Does nothing if the request is not traced. */
+/** Sets the result in `Cache-Status` (RFC 9211), `hit` or `fwd=` with the reason, on the span. */
 export function recordCacheStatus({ span }: RequestRecord, headers: readonly string[]): void {
   if (span === undefined) return;
   const at = headers.lastIndexOf("Cache-Status");

@@ -27,7 +27,7 @@ export interface CommentDeps {
   readonly clock?: () => number;
 }
 
-/** The error code for a deleted comment in REST, which shows no tombstones (comments without a body): NOT_FOUND in version 1, GONE in version 2. */
+/** REST shows no tombstones (comments without a body): NOT_FOUND in version 1, GONE in version 2. */
 export type DeletedAs = "NOT_FOUND" | "GONE";
 
 export interface ChangeOptions {
@@ -46,8 +46,8 @@ const deletionForbidden = "Only the comment's author, or a caller with the scope
 
 /**
  * The operations on comments, with their authorization rules, for both endpoints. Everyone may read comments. Input is a function that is
- * called only after the scope check, so that a caller without the scope gets 401 or 403, not an error in the input. One statement then checks
- * all other conditions of a change (author, age, version) and makes it; if it matches no row, a second one finds the reason.
+ * called only after the scope check, so that a caller without the scope gets 401 or 403, not an error in the input. One statement then
+ * checks all other conditions of a change (author, age, version) and makes it; if it matches no row, a second one finds the reason.
  */
 export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
   // Concurrent requests share one statement. Nothing is cached.
@@ -64,10 +64,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       return comment;
     },
 
-    /**
-     * Only the state of the comment that `getComment` returns.
-     * @throws AppError NOT_FOUND, GONE.
-     */
+    /** @throws AppError as `getComment`. */
     async getCommentState(id: string, deletedAs: DeletedAs): Promise<CommentState> {
       const state = await findStateBatched(id);
       if (state === undefined) throw toMissingError();
@@ -117,7 +114,9 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       throw toVersionError();
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, the code `deletedAs`, PRECONDITION_FAILED, and the errors of `precondition`. */
+    /**
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, the code `deletedAs`, PRECONDITION_FAILED, and the errors of `precondition`.
+     */
     async deleteComment(
       identity: Identity,
       id: string,

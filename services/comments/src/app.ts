@@ -14,7 +14,6 @@ export interface CommentsParts extends ServiceParts {
   readonly clock?: () => number;
 }
 
-/** Assembles the comments service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: CommentsParts): Promise<ServiceApp> {
   const { database, cursors, clock = Date.now } = parts;
   const actions = createCommentActions({ store: createCommentStore(database), clock });

@@ -1,5 +1,4 @@
-// The cache groups (RFC 9875) of the responses with comments, for both endpoints. A read lists the groups of its response; a change lists the groups
-// whose cached responses it invalidates.
+// Cache groups (RFC 9875), for both endpoints: a change invalidates the cached responses in its groups.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -11,10 +10,7 @@ export function groupsOfComment({ id }: Pick<Comment, "id">): readonly string[] 
   return isRowId(id) ? [`comments:${id}`] : [];
 }
 
-/**
- * The groups of a page of a list: of a post's comments, of an author's, or of all. A list filtered by both has the post's group, which each change of
- * a comment of the post invalidates too. A malformed id has none: its list remains empty.
- */
+/** A list filtered by both has the post's group, which each change of a comment of the post invalidates too. */
 export function groupsOfCommentList({ postId, authorId }: CommentFilters): readonly string[] {
   if (postId !== undefined) return isRowId(postId) ? [`comments:on-${postId}`] : [];
   if (authorId !== undefined) return isRowId(authorId) ? [`comments:by-${authorId}`] : [];
@@ -34,10 +30,9 @@ export function groupsOfCommentChange({ id, postId, authorId }: RecordedComment)
   ];
 }
 
-/** How long responses that caches may share are fresh, at both endpoints. */
+/** At both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.comment": (_, { id }: { readonly id: string }) => groupsOfComment({ id }),
   "Query.comments": (_, { postId, authorId }: CommentFilters) =>
@@ -49,10 +44,7 @@ const fieldGroups: FieldGroups = {
   "User.comments": ({ id }: { readonly id: string }) => groupsOfCommentList({ authorId: id }),
 };
 
-/**
- * The groups of a recorded change (migrations/0003-record-changes.sql), of the row before and after it: a statement outside this service can move
- * a comment to another post or author. Undefined for an unknown kind: the feed then sends a `reset`.
- */
+/** A statement outside this service can move a comment. Undefined for an unknown kind: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "comment") return undefined;
   const comments = [before, after].filter((row) => row !== null) as unknown as readonly RecordedComment[];

@@ -1,4 +1,3 @@
-// The types of the comments service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
@@ -31,7 +30,6 @@ export interface VisibleComment extends Comment {
   readonly deletedAt: null;
 }
 
-/** An entity of another service; this service knows only the id. */
 export interface Reference {
   readonly id: string;
 }
@@ -80,7 +78,7 @@ const filters = z.strictObject({
 });
 
 export interface NewComment extends z.output<typeof newComment> {
-  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request adds another comment. */
+  /** Without a key a repeated request adds another comment. */
   readonly idempotencyKey?: string | undefined;
 }
 export type CommentChange = z.output<typeof commentChange>;

@@ -37,7 +37,6 @@ const visibleColumns = columns as SelectList<VisibleComment>;
 const stateColumns: SelectList<CommentState> = table.only(["id", "createdAt", "editedAt", "deletedAt", "rowVersion"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** The values of a new row. */
 interface InsertedComment extends Omit<NewComment, "idempotencyKey"> {
   readonly authorId: string;
 }
@@ -97,14 +96,13 @@ function createLists(database: Queryable) {
     const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const values: unknown[] = [keyset.id, keyset.limit];
     const wheres = [keyset.where];
-    // A statement is prepared once by its name, so each text has its own.
+    // A statement is prepared once by its name.
     const nameParts = rowsName === undefined ? ["list"] : ["list", rowsName];
     if (visibleOnly) {
       wheres.push("deleted_at is null");
       nameParts.push("visible");
     }
     nameParts.push(keyset.direction);
-    // `push` returns the new length, which is the number of the value's placeholder.
     if (postId !== undefined) {
       wheres.push(`post_id = $${values.push(postId)}`);
       nameParts.push("by-post");
@@ -126,7 +124,6 @@ function createLists(database: Queryable) {
     listVisible: (filters: CommentFilters, request: PageRequest) =>
       list(filters, request, { selected: visibleColumns, visibleOnly: true }),
 
-    /** The ids and versions of the rows that `listVisible` returns. */
     listVisibleVersions: (filters: CommentFilters, request: PageRequest) =>
       list(filters, request, { selected: versionColumns, rowsName: "versions", visibleOnly: true }),
 
@@ -196,10 +193,7 @@ const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and r
 
 function createChanges(database: Database) {
   return {
-    /**
-     * One statement without an idempotency key; with one, a transaction with the record of the key.
-     * @throws AppError with a key, as `writeOnce`.
-     */
+    /** With an idempotency key a transaction. @throws AppError as `writeOnce`. */
     async insertComment(
       { idempotencyKey: key, ...comment }: NewComment,
       authorId: string,
@@ -221,10 +215,7 @@ function createChanges(database: Database) {
       });
     },
 
-    /**
-     * Changes a comment that is not deleted and meets the conditions.
-     * @returns undefined if no comment matches.
-     */
+    /** @returns undefined if no comment that is not deleted meets the conditions. */
     async editComment(
       id: string,
       change: CommentChange,
@@ -232,7 +223,6 @@ function createChanges(database: Database) {
     ): Promise<VisibleComment | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, ...toVersionValues(versions), authorId, writtenSince];
-      // `assignments` also appends the new values to `values`, after $5.
       const sets = table.assignments(change, values);
       const name = ["edit-comment", ...changedFields(change)].join("-");
       const text = `update comments set ${sets.join(", ")}, edited_at = date_trunc('milliseconds', now())
@@ -242,10 +232,7 @@ function createChanges(database: Database) {
       return comment;
     },
 
-    /**
-     * Replaces a comment with a tombstone: in the remaining row, the body and the optional fields of `commentFields` are null.
-     * @returns undefined if no comment matches.
-     */
+    /** In the remaining row, the body and the optional fields are null. @returns undefined if no comment matches. */
     async deleteComment(
       id: string,
       { authorId, versions, unmodifiedSince }: DeletionConditions,
@@ -263,7 +250,7 @@ function createChanges(database: Database) {
   };
 }
 
-/** The comment from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
+/** An optional field that the storing release did not have yet is null. */
 function restoreComment(stored: Stored<VisibleComment>): VisibleComment {
   const { createdAt, editedAt } = stored;
   return {

@@ -5,7 +5,8 @@ import { startComments, usual } from "./fixtures.ts";
 
 const body = "Fresh.";
 
-// Of `startComments`: on post 1 are 1 by Grace, 2 by Linus, 3 by Ada and the deleted 5; on post 2 are 4 by Ada and 6 by Linus. 7 is too old to edit.
+// Of `startComments`: on post 1 are 1 by Grace, 2 by Linus, 3 by Ada and the deleted 5; on post 2 are 4 by Ada and 6 by Linus. 7 is too old
+// to edit.
 testCacheGroups({
   service: "comments",
   start: startComments,

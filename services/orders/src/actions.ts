@@ -25,10 +25,7 @@ export interface CancellationOptions {
 
 export type OrderActions = ReturnType<typeof createOrderActions>;
 
-/**
- * The operations on orders and products, with their authorization rules, for both endpoints. Input is a function that is called only
- * after the scope check, so that a caller without permission gets 401 or 403, not an error in the input. Everyone may read products.
- */
+/** Input is called only after the scope check, so that 401 and 403 precede its errors. Everyone may read products. */
 export function createOrderActions(store: OrderStore) {
   // Concurrent requests share one statement. Nothing is cached.
   const findVersionBatched = batchLookups((skus) => store.findProductVersions(skus));
@@ -77,7 +74,9 @@ export function createOrderActions(store: OrderStore) {
     getOwnCustomerId: (identity: Identity): string =>
       requireAnyScope(identity, "orders:read", "orders:read:all").userId,
 
-    /** The customer id for the list of this user's orders: `userId`, unless an error is thrown. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
+    /**
+     * The customer id for the list of this user's orders: `userId`, unless an error is thrown. @throws AppError UNAUTHENTICATED, FORBIDDEN.
+     */
     getReadableCustomerId(identity: Identity, userId: string): string {
       requireAnyScope(identity, "orders:read", "orders:read:all");
       if (isUser(identity, userId) || hasScope(identity, "orders:read:all")) return userId;

@@ -1,6 +1,4 @@
-// The cache groups (RFC 9875) of the responses with products, for both endpoints. A read lists the groups of its response; a change lists the groups
-// whose cached responses it invalidates. A placed or cancelled order changes the stock. Responses with orders are in no group: no shared cache
-// stores them.
+// Cache groups (RFC 9875), for both endpoints: a change invalidates the cached responses in its groups.
 import { createHash } from "node:crypto";
 import { isSku } from "./model.ts";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
@@ -30,23 +28,17 @@ export function groupsOfProductChanges(skus: readonly string[]): readonly string
   return [...groupsOfProductList, ...skus.map(groupNameOf)];
 }
 
-/** How long responses that caches may share are fresh, at both endpoints. */
+/** At both endpoints. */
 export const freshSeconds = 10;
 
-/**
- * The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. Resolvers of orders are
- * not listed, so responses with orders are not stored.
- */
+/** Resolvers of orders are not listed, so responses with orders are not stored. */
 const fieldGroups: FieldGroups = {
   "Query.product": (_, { sku }: { readonly sku: string }) => groupsOfProduct(sku),
   "Query.products": () => groupsOfProductList,
   "Product.__resolveReference": ({ sku }: { readonly sku: string }) => groupsOfProduct(sku),
 };
 
-/**
- * The groups of a recorded change (migrations/0006-record-changes.sql), of the row before and after it: a statement outside this service can
- * change a sku. Undefined for an unknown kind, or if the record has no sku: the feed then sends a `reset`.
- */
+/** A statement outside this service can change a sku. Undefined for an unknown kind, or without a sku: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "product") return undefined;
   const skus = [before, after].flatMap((row) => row?.["sku"] ?? []);

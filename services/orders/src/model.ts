@@ -1,4 +1,3 @@
-// The types of the orders service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { AppError } from "@tributary/kit/errors/app-error";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
@@ -43,7 +42,6 @@ export interface OrderLine {
   readonly currency: string;
 }
 
-/** An entity of another service; this service knows only the id. */
 export interface Reference {
   readonly id: string;
 }
@@ -115,7 +113,7 @@ export interface NewLine {
 export interface NewOrder {
   /** In the order of the request, because problems point to their positions. */
   readonly lines: readonly NewLine[];
-  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request orders again. */
+  /** Without a key a repeated request orders again. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -132,7 +130,9 @@ export const quantity = z
 
 const lineCountRule = `An order has 1 to ${linesMax} lines.`;
 
-/** A schema for the lines of an order; `line` has the field names of GraphQL or of one REST version. Two lines with one sku are rejected. */
+/**
+ * A schema for the lines of an order; `line` has the field names of GraphQL or of one REST version. Two lines with one sku are rejected.
+ */
 export function linesOf<Line extends z.ZodType<{ readonly sku: string }>>(line: Line) {
   return z
     .array(line, "Lines are a list.")

@@ -14,10 +14,7 @@ const exponents: Readonly<Record<string, number>> = {
   ...withExponent(4, "CLF UYW"),
 };
 
-/**
- * The decimal places of a currency by ISO 4217, list one. Not from Intl.NumberFormat, which deviates from the standard: it has 0 places for IQD
- * (3 in the standard) and for HUF, LAK and COP (2 in the standard).
- */
+/** ISO 4217, list one. Intl.NumberFormat deviates: 0 places for IQD (3 in the standard) and for HUF, LAK and COP (2). */
 export function exponentOf(currency: string): number {
   return exponents[currency] ?? usualExponent;
 }
@@ -36,10 +33,7 @@ export function toDecimal({ amountMinor, currency }: Money): `${number}` {
 
 export type MoneyFormat = ReturnType<typeof createMoneyFormat>;
 
-/**
- * Formats amounts for `Money.display` in GraphQL, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so one per currency is
- * cached. A new one beyond `formattersMax` empties the cache first.
- */
+/** In English: `€12.99`. Creating an Intl.NumberFormat is expensive. A new one beyond `formattersMax` empties the cache first. */
 export function createMoneyFormat(options: { readonly formattersMax?: number } = {}) {
   const { formattersMax = 200 } = options;
   const formatters = new Map<string, Intl.NumberFormat>();

@@ -23,10 +23,9 @@ interface OrderedProduct {
 }
 
 /**
- * Prices the lines of a new order. Checks in this sequence that every sku exists, that all products have one currency, that the total is
- * at most `totalMinorMax`, and that enough is in stock. The first check that fails throws with all of its problems. Changes no stock.
- * @param products the existing products of the lines. The caller (store.ts) has locked their rows, so stock and prices remain until it commits.
- * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK.
+ * Checks in this order that every sku exists, that all products have one currency, that the total is at most `totalMinorMax`, and that
+ * enough is in stock. The first check that fails throws with all of its problems. Changes no stock.
+ * @param products locked by the caller. @throws AppError BAD_USER_INPUT, OUT_OF_STOCK.
  */
 export function priceOrder(lines: readonly NewLine[], products: readonly Product[]): PricedOrder {
   const ordered = requireProducts(lines, products);

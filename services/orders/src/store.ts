@@ -56,15 +56,14 @@ const orderVersionColumns: SelectList<RowVersion> = orderTable.only(["id", "rowV
 const productColumns = productTable.all("p.");
 const productVersionColumns = defineColumns<RowVersion>()({ id: "sku", rowVersion: "row_version" }).all("p.");
 
-/** The values of a new row. */
 type InsertedOrder = Pick<Order, "customerId" | "totalMinor" | "currency">;
 
 const orderInsertion = orderTable.insertion<InsertedOrder>()(["customerId", "totalMinor", "currency"]);
 
 /**
  * All SQL of the orders service. A malformed id or sku matches no row (except in `findLines`). Every transaction locks rows in the same
- * sequence, the order first, then products by sku, so that transactions cannot deadlock. One statement of each transaction is a `write`, which
- * reads the position for the client's receipt; the others use `rows`. Checks no permissions.
+ * sequence, the order first, then products by sku, so that transactions cannot deadlock. One statement of each transaction is a `write`,
+ * which reads the position for the client's receipt; the others use `rows`. Checks no permissions.
  */
 export function createOrderStore(database: Database) {
   return { ...createProductReads(database), ...createOrderReads(database), ...createOrderWrites(database) };
@@ -141,7 +140,6 @@ function createOrderReads(database: Queryable) {
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       list("orders", orderColumns, { customerId, ...filters }, request),
 
-    /** The ids and versions of the rows that `listOrders` returns. */
     listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       list("order-versions", orderVersionColumns, { customerId, ...filters }, request),
 
@@ -172,10 +170,9 @@ function createOrderReads(database: Queryable) {
     const keyset = createKeyset("o.id", "$1::uuid", request, toIdOrder(sort));
     const wheres = ["o.customer_id = $3", keyset.where];
     const values: unknown[] = [keyset.id, keyset.limit, customerId];
-    // A statement is prepared once by its name, so each text has its own.
+    // A statement is prepared once by its name.
     const nameParts = ["list", rowsName, keyset.direction];
     if (status !== undefined) {
-      // `push` returns the new length, which is the number of the value's placeholder.
       wheres.push(`o.status = $${values.push(status)}`);
       nameParts.push("status");
     }
@@ -290,7 +287,9 @@ async function restoreStock(transaction: Queryable, orderId: string): Promise<vo
   await transaction.rows("give-back", updateText, [orderId]);
 }
 
-/** The input that `writeOnce` compares: sku and quantity of each line, sorted by sku, so that the sequence in the request does not matter. */
+/**
+ * The input that `writeOnce` compares: sku and quantity of each line, sorted by sku, so that the sequence in the request does not matter.
+ */
 function toComparableLines(lines: readonly NewLine[]): object {
   const pairs = lines.map(({ sku, quantity }) => [sku, quantity] as const);
   return pairs.sort(([skuA], [skuB]) => (skuA < skuB ? -1 : 1));

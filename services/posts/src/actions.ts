@@ -36,10 +36,7 @@ export interface UpdatedPost {
 
 export type PostActions = ReturnType<typeof createPostActions>;
 
-/**
- * The operations on posts, with their authorization rules, for both endpoints. `find…` omits posts that the caller may not read. Input is a
- * function that is called only after authorization, so that a caller without permission gets 401, 403 or 404, not an error in the input.
- */
+/** `find…` omits posts that the caller may not read. `input` is called after authorization, so that 401, 403 and 404 precede its errors. */
 export function createPostActions(store: PostStore) {
   // Concurrent requests share one statement, so permissions are checked afterwards. Nothing is cached.
   const findStateBatched = batchLookups((ids) => store.findPostStates(ids));
@@ -48,7 +45,6 @@ export function createPostActions(store: PostStore) {
     ...createListActions(store),
     findPosts,
 
-    /** The posts that the caller may read, without their texts. */
     async findBriefPosts(identity: Identity, ids: readonly string[]): Promise<readonly BriefPost[]> {
       return (await store.findBriefPosts(ids)).filter((post) => mayRead(identity, post));
     },
@@ -58,7 +54,7 @@ export function createPostActions(store: PostStore) {
       return post;
     },
 
-    /** Only the state of the post that `findPost` returns; undefined in the same cases. */
+    /** Undefined in the same cases as `findPost`. */
     async findPostState(identity: Identity, id: string): Promise<PostState | undefined> {
       const state = await findStateBatched(id);
       return state !== undefined && mayRead(identity, state) ? state : undefined;
@@ -99,7 +95,6 @@ export function createPostActions(store: PostStore) {
     archivePost: (identity: Identity, id: string) => changeStatus(identity, id, statusTransitions.archive),
   };
 
-  /** The posts that the caller may read. */
   async function findPosts(identity: Identity, ids: readonly string[]): Promise<readonly Post[]> {
     return (await store.findPosts(ids)).filter((post) => mayRead(identity, post));
   }
@@ -111,10 +106,7 @@ export function createPostActions(store: PostStore) {
     throw toStatusError(transition.from);
   }
 
-  /**
-   * The reason why an update matched no row: a wrong version, or else a wrong status. If the row would match now, another request has changed it in
-   * between: that is reported as a wrong version.
-   */
+  /** If the row would match now, another request has changed it in between: that is reported as a wrong version. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await findStateBatched(id);
     if (state === undefined || !allowsVersion(versions, state.rowVersion)) return toVersionError();
@@ -123,10 +115,7 @@ export function createPostActions(store: PostStore) {
     return allowedStatuses.includes(state.status) ? toVersionError() : toStatusError(allowedStatuses);
   }
 
-  /**
-   * @throws AppError UNAUTHENTICATED, FORBIDDEN without the scope or for a post that the caller may read but not write, NOT_FOUND for one that
-   * the caller may not read either.
-   */
+  /** @throws AppError UNAUTHENTICATED, FORBIDDEN for a post that the caller may read but not write, NOT_FOUND for any other. */
   async function requireWritable(identity: Identity, id: string): Promise<Post> {
     requireAnyScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
@@ -148,10 +137,7 @@ function toVersionError(): AppError {
 
 function createListActions(store: PostStore) {
   return {
-    /**
-     * The caller's user id if the list depends on the caller; undefined for published posts, which are the same for every caller.
-     * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
-     */
+    /** Undefined for published posts, which are the same for every caller. @throws AppError UNAUTHENTICATED as `listPosts`. */
     viewerIdOf: (identity: Identity, { status }: PostFilters): string | undefined =>
       status === "PUBLISHED" ? undefined : requireUser(identity).userId,
 
@@ -165,10 +151,7 @@ function createListActions(store: PostStore) {
       return store.listBriefPosts(restrictToVisible(identity, filters), request);
     },
 
-    /**
-     * The versions of the posts that `listPosts` returns.
-     * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
-     */
+    /** @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones. */
     async listPostVersions(
       identity: Identity,
       filters: PostFilters,
@@ -177,11 +160,7 @@ function createListActions(store: PostStore) {
       return store.listPostVersions(restrictToVisible(identity, filters), request);
     },
 
-    /**
-     * Restricts a page of an author's list to the posts that the caller may read. `listPagesOfAuthors` and `listBriefPagesOfAuthors` load it.
-     * `position` is always forward: a plain list and `User.postsConnection` have no backward cursors.
-     * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
-     */
+    /** Only posts that the caller may read. `position` is always forward. @throws AppError UNAUTHENTICATED as `listPosts`. */
     toAuthorPageRequest(
       identity: Identity,
       authorId: string,

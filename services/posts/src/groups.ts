@@ -1,5 +1,4 @@
-// The cache groups (RFC 9875) of the responses with posts, for both endpoints. A read lists the groups of its response; a change lists the groups
-// whose cached responses it invalidates. Only published posts are in responses that caches may share.
+// Cache groups (RFC 9875), for both endpoints: a change invalidates the cached responses in its groups.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -20,7 +19,9 @@ export function groupsOfPostList({ authorId }: Pick<PostFilters, "authorId">): r
 /** A post, or its columns in a recorded change. */
 type RecordedPost = Omit<PostState, "rowVersion">;
 
-/** The groups that a change invalidates. @param states the post before and after the change. An unpublished or missing post adds no group. */
+/**
+ * The groups that a change invalidates. @param states the post before and after the change. An unpublished or missing post adds no group.
+ */
 export function groupsOfPostChange(...states: readonly (RecordedPost | undefined)[]): readonly string[] {
   const groups = new Set<string>();
   for (const post of states) {
@@ -31,10 +32,9 @@ export function groupsOfPostChange(...states: readonly (RecordedPost | undefined
   return [...groups];
 }
 
-/** How long responses that caches may share are fresh, at both endpoints. */
+/** At both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.post": (_, { id }: { readonly id: string }) => groupsOfPost({ id }),
   "Query.posts": (_, filters: Pick<PostFilters, "authorId">) =>

@@ -8,10 +8,7 @@ const entities: Readonly<Record<string, string>> = {
 const specialCharacters = /[&<>"']/g;
 const lineBreak = /\r\n|\r|\n/;
 
-/**
- * Converts a post's text to HTML, for the GraphQL field `PostContent.html`: blank lines separate paragraphs, other line breaks become `<br>`.
- * Markdown is not rendered, and every special character is escaped, so that the result needs no sanitizing.
- */
+/** Blank lines separate paragraphs. Markdown is not rendered, and every special character is escaped: no sanitizing is needed. */
 export function renderHtml(text: string): string {
   const escapedText = text.replaceAll(specialCharacters, (character) => entities[character] ?? "");
   // The lines of each paragraph. Consecutive blank lines, and blank lines at the beginning or the end, make empty paragraphs.

@@ -1,4 +1,3 @@
-// The types of the posts service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { type ChangesOf, defineFields, type NewValuesOf, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
@@ -47,7 +46,6 @@ export interface Content {
   readonly text: string;
 }
 
-/** A user of the users service; this service knows only the id. */
 export interface Author {
   readonly id: string;
 }
@@ -97,7 +95,7 @@ export function statusesBefore(status: PostStatus): readonly PostStatus[] {
 export interface NewPost extends NewValuesOf<typeof postFields> {
   readonly text: string | null;
   readonly format: ContentFormat;
-  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request creates another post. */
+  /** Without a key a repeated request creates another post. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -164,7 +162,9 @@ const filters = z.strictObject({
 
 /** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewPost = (input: unknown): NewPost => parseShape(newPost, input);
-/** Reads GraphQL input, which never changes the status; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
+/**
+ * Reads GraphQL input, which never changes the status; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem.
+ */
 export const readPostChanges = (input: unknown): PostChanges => parseShape(postChanges, input);
 /** Reads the filters of both endpoints. The status is PUBLISHED by default. @throws AppError BAD_USER_INPUT with every problem. */
 export const readPostFilters = (input: unknown): PostFilters => parseShape(filters, input);
@@ -201,10 +201,7 @@ function toTextChange({ content, body }: TextInput): TextChange {
   return {};
 }
 
-/**
- * A null text counts as not given.
- * @param input may be any JSON value: `when` of `textGivenTwice` runs this check also on input that the schema has rejected.
- */
+/** A null text counts as not given. `when` of `textGivenTwice` runs this check also on input that the schema has rejected. */
 function hasAtMostOneText(input: unknown): boolean {
   const { content, body } = Object(input) as Record<string, unknown>;
   const hasContent = content !== undefined && content !== null;

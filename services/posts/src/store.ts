@@ -46,7 +46,6 @@ const briefColumns: SelectList<BriefPost> = table.except(["text"]);
 const stateColumns: SelectList<PostState> = table.only(["id", "rowVersion", "authorId", "status"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** The values of a new row. */
 interface InsertedPost extends Omit<NewPost, "idempotencyKey"> {
   readonly authorId: string;
 }
@@ -56,10 +55,7 @@ const insertion = table.insertion<InsertedPost>()(["authorId", ...postFields.nam
 /** Only the first publication sets the time. Archiving keeps it: an archived post was published before. */
 const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
-/**
- * All SQL of the posts service. Checks no permissions. A malformed id matches no row. Only `updatePost` and `changeStatus` need a well-formed id:
- * actions.ts has read the post with this id before.
- */
+/** Checks no permissions. A malformed id matches no row; `updatePost` and `changeStatus` need a well-formed one. */
 export function createPostStore(database: Database) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
@@ -89,7 +85,6 @@ function createLists(database: Database) {
     listBriefPosts: (filters: VisibleFilters, request: PageRequest) =>
       list("brief-posts", briefColumns, filters, request),
 
-    /** The ids and versions of the rows that `listPosts` returns. */
     listPostVersions: (filters: VisibleFilters, request: PageRequest) =>
       list("post-versions", versionColumns, filters, request),
 
@@ -134,9 +129,8 @@ function createLists(database: Database) {
     const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = [keyset.where, "status = $3"];
     const values: unknown[] = [keyset.id, keyset.limit, status];
-    // A statement is prepared once by its name, so each text has its own.
+    // A statement is prepared once by its name.
     const nameParts = ["list", rowsName, keyset.direction];
-    // `push` returns the new length, which is the number of the value's placeholder.
     if (authorId !== undefined) {
       wheres.push(`author_id = $${values.push(authorId)}`);
       nameParts.push("author");
@@ -175,10 +169,7 @@ function toAfterId(after: string | undefined): string | null {
 
 function createChanges(database: Database) {
   return {
-    /**
-     * One statement without an idempotency key; with one, a transaction with the record of the key.
-     * @throws AppError with a key, as `writeOnce`.
-     */
+    /** With an idempotency key a transaction. @throws AppError as `writeOnce`. */
     async insertPost(authorId: string, { idempotencyKey: key, ...post }: NewPost): Promise<IdempotentResult<Post>> {
       const text = `insert into posts ${insertion.text} returning ${columns}`;
       const run = async (writer: Writer) => {
@@ -197,8 +188,8 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Changes a post if the precondition accepts the row's version, the new status can follow the current one, and the post has a text if its format
-     * alone changes.
+     * Changes a post if the precondition accepts the row's version, the new status can follow the current one, and the post has a text if
+     * its format alone changes.
      * Without changes it writes `title = title`, to check the precondition: the version of a row increases only if the row differs.
      * @returns undefined if no post matches.
      */
@@ -207,12 +198,10 @@ function createChanges(database: Database) {
       const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
       if (changesFormatAlone(changes)) wheres.push("body is not null");
-      // `assignments` also appends the new values to `values`, after $3.
       const sets = [...table.assignments(contents, values)];
       if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);
       if (published === false) sets.push("status = case status when 'PUBLISHED' then 'ARCHIVED' else status end");
       if (status !== undefined) {
-        // `push` returns the new length, which is the number of the value's placeholder.
         sets.push(`status = $${values.push(status)}`);
         if (status === "PUBLISHED") sets.push(setPublishedAt);
         wheres.push(`status = any($${values.push(statusesBefore(status))})`);
@@ -233,7 +222,7 @@ function createChanges(database: Database) {
   };
 }
 
-/** The post from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
+/** An optional field that the storing release did not have yet is null. */
 function restorePost(stored: Stored<Post>): Post {
   return {
     ...postFields.cleared,
@@ -245,8 +234,8 @@ function restorePost(stored: Stored<Post>): Post {
 }
 
 /**
- * Ends a page after the row whose text reaches `bytesMax` bytes (a placeholder, such as `$4`): a hundred of the longest posts have 40 MB, and a
- * response contains at most 1 MiB of them. octet_length() does not read the texts.
+ * Ends a page after the row whose text reaches `bytesMax` bytes (a placeholder, such as `$4`): a hundred of the longest posts have 40 MB,
+ * and a response contains at most 1 MiB of them. octet_length() does not read the texts.
  */
 function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytesMax: string): string {
   return `select ${selected} from (

@@ -8,7 +8,7 @@ import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
 
-/** The error code for a deactivated account. GraphQL shows such accounts: INVALID_STATE. REST does not: NOT_FOUND in version 1, GONE in version 2. */
+/** GraphQL shows deactivated accounts: INVALID_STATE. REST does not: NOT_FOUND in version 1, GONE in version 2. */
 export type DeactivatedAs = "INVALID_STATE" | "GONE" | "NOT_FOUND";
 
 interface InputOptions {
@@ -25,8 +25,7 @@ export interface ChangeOptions extends InputOptions {
 export type UserActions = ReturnType<typeof createUserActions>;
 
 /**
- * The operations on users, with their authorization rules, for both endpoints. Everyone may read users, but not their private fields. Input
- * is a function that is called only after authorization, so that a caller without permission gets 401 or 403, not an error in the input.
+ * Everyone may read users, but not their private fields. Input is called only after authorization, so that 401 and 403 precede its errors.
  */
 export function createUserActions(store: UserStore) {
   // Concurrent requests share one statement. Nothing is cached.

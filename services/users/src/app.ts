@@ -10,7 +10,6 @@ import { version2 } from "./rest/v2.ts";
 import { revokedByChange } from "./revocations.ts";
 import { createUserStore } from "./store.ts";
 
-/** Assembles the users service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const store = createUserStore(database);

@@ -1,5 +1,4 @@
-// The cache groups (RFC 9875) of the responses with users, for both endpoints. A read lists the groups of its response; a change lists the groups
-// whose cached responses it invalidates.
+// Cache groups (RFC 9875), for both endpoints: a change invalidates the cached responses in its groups.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -19,20 +18,16 @@ export function groupsOfUserChange(user: Pick<User, "id">): readonly string[] {
   return [...groupsOfUserList, ...groupsOfUser(user)];
 }
 
-/** How long responses that caches may share are fresh, at both endpoints. */
+/** At both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.user": (_, { id }: { readonly id: string }) => groupsOfUser({ id }),
   "Query.users": () => groupsOfUserList,
   "User.__resolveReference": (user: { readonly id: string }) => groupsOfUser(user),
 };
 
-/**
- * The groups of a recorded change (migrations/0005-record-changes.sql), of the row before and after it: a statement outside this service can
- * change an id. Undefined for an unknown kind, or if the record has no id: the feed then sends a `reset`.
- */
+/** A statement outside this service can change an id. Undefined for an unknown kind, or without an id: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "user") return undefined;
   const ids = [before, after].flatMap((row) => row?.["id"] ?? []);

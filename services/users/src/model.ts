@@ -1,4 +1,3 @@
-// The types of the users service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
@@ -106,15 +105,15 @@ const filters = z.strictObject({
 });
 
 export interface NewUser extends z.output<typeof newUser> {
-  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request creates another user. */
+  /** Without a key a repeated request creates another user. */
   readonly idempotencyKey?: string | undefined;
 }
 /** An undefined field remains, a null field is cleared; the same applies to each preference. */
 export type UserChanges = z.output<typeof userChanges>;
 
-/** Reads GraphQL input; rest/read.ts reads REST bodies, which contain no idempotency key. @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewUser = (input: unknown): NewUser => parseShape(createUserInput, input);
-/** Reads GraphQL input and bodies of REST version 1, which have the same members; rest/read.ts reads version 2. @throws AppError BAD_USER_INPUT with every problem. */
+/** GraphQL input and bodies of REST version 1. @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserChanges = (input: unknown): UserChanges => parseShape(userChanges, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserFilters = (input: unknown): UserFilters => parseShape(filters, input);

@@ -37,7 +37,6 @@ const columns = table.all();
 const stateColumns: SelectList<UserState> = table.only(["id", "rowVersion", "deactivatedAt"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** The values of a new row. */
 interface InsertedUser extends Omit<NewUser, "idempotencyKey" | "role"> {
   readonly role: Role;
 }
@@ -47,8 +46,8 @@ const insertion = table.insertion<InsertedUser>()([...userFields.names, "email",
 });
 
 /**
- * SQL that applies a JSON Merge Patch (RFC 7396) to the column: an absent member remains, a null member is removed, and null instead of a patch
- * clears the column. It merges one level only, because no preference is an object.
+ * SQL that applies a JSON Merge Patch (RFC 7396) to the column: an absent member remains, a null member is removed, and null instead of a
+ * patch clears the column. It merges one level only, because no preference is an object.
  */
 const mergePrefs = (placeholder: string) => `case when ${placeholder}::jsonb is not null
   then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`;
@@ -83,7 +82,6 @@ function createReads(database: Database) {
 
     listUsers: (filters: UserFilters, request: PageRequest) => list("users", columns, filters, request),
 
-    /** The ids and versions of the rows that `listUsers` returns. */
     listUserVersions: (filters: UserFilters, request: PageRequest) =>
       list("user-versions", versionColumns, filters, request),
   };
@@ -97,9 +95,8 @@ function createReads(database: Database) {
     const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = ["deactivated_at is null", keyset.where];
     const values: unknown[] = [keyset.id, keyset.limit];
-    // A statement is prepared once by its name, so each text has its own.
+    // A statement is prepared once by its name.
     const nameParts = ["list", rowsName, keyset.direction];
-    // `push` returns the new length, which is the number of the value's placeholder.
     if (role !== undefined) {
       wheres.push(`role = $${values.push(role)}`);
       nameParts.push("role");
@@ -146,8 +143,8 @@ function createWrites(database: Database) {
     },
 
     /**
-     * Changes an active user if the precondition accepts the row's version. Without changes it writes `name = name`, to check the conditions: the
-     * version of a row increases only if the row differs.
+     * Changes an active user if the precondition accepts the row's version. Without changes it writes `name = name`, to check the
+     * conditions: the version of a row increases only if the row differs.
      * @returns undefined if no active user matches; "email-taken" if another user has the address.
      */
     async updateUser(
@@ -157,7 +154,6 @@ function createWrites(database: Database) {
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, only === null ? null : onlyRowIds(only), onlyRowIds(not)];
-      // `assignments` also appends the new values to `values`, after $3.
       const sets = [...table.assignments(changes, values, { prefs: mergePrefs })];
       if (sets.length === 0) sets.push("name = name");
       const text = `update users set ${sets.join(", ")}
@@ -171,15 +167,14 @@ function createWrites(database: Database) {
     },
 
     /**
-     * Erases the private fields of a user, and the optional ones of `userFields`. The same transaction erases stored responses that contain them:
-     * those to the request with an idempotency key that created the user, and to the requests that the user has sent.
+     * Erases the private fields of a user, and the optional ones of `userFields`. The same transaction erases stored responses that contain
+     * them: those to the request with an idempotency key that created the user, and to the requests that the user has sent.
      * @returns undefined if no active user has this id.
      */
     async deactivateUser(id: string): Promise<User | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id];
       const erased = { email: null, avatarUrl: null, prefs: null, ...userFields.cleared, name: formerUserName };
-      // `assignments` also appends the new values to `values`, after $1.
       const sets = table.assignments(erased, values);
       const text = `update users set ${sets.join(", ")},
         deactivated_at = date_trunc('milliseconds', now()) where id = $1 and deactivated_at is null returning ${columns}`;
@@ -192,7 +187,7 @@ function createWrites(database: Database) {
   };
 }
 
-/** The user from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
+/** An optional field that the storing release did not have yet is null. */
 function restoreUser(stored: Stored<User>): User {
   const { createdAt, deactivatedAt } = stored;
   return {

@@ -1,54 +1,49 @@
 import { createBoundedMap } from "../../collections/bounded-map.ts";
 
-/** The label of a value that a client chooses: itself for a known value, `other`, or `unnamed` for none. */
+/** Itself for a known value, `other`, or `unnamed` for none. */
 export type KnownValues = (value: string | undefined) => string;
 
-/** Every value that `createKnownValues` gives a label. `other` and `unnamed` come first, so that they have zeros if the values are too many. */
+/** `other` and `unnamed` come first, so that they have zeros if the values are too many. */
 export function listKnownValues(known: Iterable<string>): readonly string[] {
   return [...new Set(["other", "unnamed", ...known])];
 }
 
 /** @param known from configuration or schema, so that the number of labels is bounded. */
 export function createKnownValues(known: Iterable<string>): KnownValues {
-  // Maps a client's string to the equal known string: V8 has the hash of the known one already, and no client's string is retained.
+  // V8 has the hash of the known string already, and no client's string is retained.
   const names = new Map(Array.from(known, (name) => [name, name]));
   return (value) => (value === undefined || value === "" ? "unnamed" : (names.get(value) ?? "other"));
 }
 
-/** Labels that a process learns from what clients send. Their number is bounded, and so is the number of new ones per hour. */
+/** Labels that a process learns from clients, of bounded number, also per hour. */
 export interface LearnedValues {
-  /** Returns the label without counting an occurrence: for values of requests that were rejected. */
+  /** Without counting an occurrence: for values of requests that were rejected. */
   readonly find: KnownValues;
-  /** Counts one occurrence, and returns the label: `other` until the value has occurred more than `occurrencesMin` times. */
+  /** `other` until the value has occurred more than `occurrencesMin` times. */
   readonly count: KnownValues;
 }
 
 export interface LearnedValuesOptions {
-  /** Values that have a label from the start and never lose it; at most `valuesMax`. */
+  /** They never lose their label; at most `valuesMax`. */
   readonly known: readonly string[];
-  /** Labels beside `other` and `unnamed`. */
+  /** Beside `other` and `unnamed`. */
   readonly valuesMax: number;
-  /** Occurrences that count as `other` before a value has its own label. */
   readonly occurrencesMin: number;
-  /** Called when a value has lost its label: its series must be removed, or their number would have no bound. */
+  /** Its series must be removed, or their number would have no bound. */
   readonly onReleased: (value: string) => void;
-  /** Milliseconds, monotonic. Default `performance.now`. */
+  /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
-/** Values without a label that are counted at once. The least recently seen one is evicted. */
+/** Counted at once. The least recently seen one is evicted. */
 const candidatesMax = 1_000;
-/** A longer value is never a label. */
 const labelCharactersMax = 100;
-/** After this many occurrences, those of each value are halved, so that recent ones count most. */
+/** Then those of each value are halved, so that recent ones count most. */
 const halvingInterval = 100_000;
-/** The shortest time between two losses of a label. Each new label adds series that Prometheus stores: at most 60 labels an hour. */
+/** Between two losses of a label: at most 60 new ones an hour, whose series Prometheus stores. */
 const releaseIntervalMs = 60_000;
 
-/**
- * Values get labels until there are `valuesMax`. Then a value with more than twice the occurrences of the least frequent learned one takes its label: a
- * client that has used up the labels loses them to values that occur more often.
- */
+/** Beyond `valuesMax`, a value with more than twice the occurrences of the least frequent learned one takes its label. */
 export function createLearnedValues(options: LearnedValuesOptions): LearnedValues {
   const { known, valuesMax, occurrencesMin, onReleased, now = () => performance.now() } = options;
   const labels = new Map<string, CountedValue>();
@@ -72,7 +67,6 @@ export function createLearnedValues(options: LearnedValuesOptions): LearnedValue
     return candidate.name;
   }
 
-  /** @returns whether the candidate may get a label. */
   function ensureFreeLabel({ occurrences }: CountedValue): boolean {
     if (labels.size < valuesMax) return true;
     const nowMs = now();
@@ -107,7 +101,6 @@ export function createLearnedValues(options: LearnedValuesOptions): LearnedValue
 
 interface CountedValue {
   readonly name: string;
-  /** Halved every `halvingInterval` occurrences of all values. */
   occurrences: number;
   readonly isConfigured: boolean;
 }
@@ -121,7 +114,7 @@ function findLeastFrequent(values: Iterable<CountedValue>): CountedValue | undef
   return least;
 }
 
-/** An equal string with its own memory. A name from a parsed document is a slice, which retains the document's whole text in V8. */
+/** A name from a parsed document is a slice, which retains the document's whole text in V8. */
 function copyOf(value: string): string {
   return Buffer.from(value).toString();
 }

@@ -3,10 +3,7 @@ import type { MetricDeclaration, MetricDeclarations } from "./declarations/metri
 import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics } from "./metrics.ts";
 import { completeLabels, createCounters, createHistograms, type SeriesTable } from "./series.ts";
 
-/**
- * Counts metrics and writes them for Prometheus. Called by telemetry.ts if ADMIN_PORT is set, and loads prom-client only then.
- * All declared metrics are exported from the start, with prom-client's metrics of process and runtime.
- */
+/** Loads prom-client. All declared metrics are exported from the start, with prom-client's metrics of process and runtime. */
 export async function createPrometheus<D extends MetricDeclarations>(declarations: D): Promise<Metrics<D>> {
   const client = await import("prom-client");
   const registry = new client.Registry();
@@ -63,19 +60,19 @@ function toHistogram({ of }: SeriesTable<HistogramSeries>) {
 
 interface AnnouncedGauge extends OurGauge<string> {
   announce(labels: Labels<string>): void;
-  /** Does nothing: no gauge has a label whose values are removed. */
+  /** No gauge has a label whose values are removed. */
   remove(): void;
   countMissingZeros(): number;
 }
 
 function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): AnnouncedGauge {
-  /** Label sets, each by its JSON. */
+  /** By their JSON. */
   const announced = new Map<string, Labels<string>>();
   const announcedGauge: AnnouncedGauge = {
     set: (labels, value) => gauge.set(labels, value),
     add: (labels, by) => gauge.inc(labels, by),
     onScrape(read) {
-      // prom-client calls `collect` before it reads the values. A series that `read` does not set is removed, such as the previous supergraph's.
+      // prom-client calls `collect` before it reads the values. A series that `read` does not set is removed.
       Object.assign(gauge, {
         collect() {
           gauge.reset();
@@ -88,7 +85,6 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
       for (const labels of completeLabels(declaration, values)) announced.set(JSON.stringify(labels), labels);
     },
     remove() {},
-    // The number of announced label sets of a gauge has no limit.
     countMissingZeros: () => 0,
   };
   return announcedGauge;

@@ -1,7 +1,6 @@
 import type { MetricDeclaration } from "./declarations/metric-declaration.ts";
 import type { CounterSeries, HistogramSeries, Labels } from "./metrics.ts";
 
-/** A metric as prom-client's registry reads it at a scrape. */
 export interface ScrapedMetric {
   readonly name: string;
   get(): Promise<{ name: string; help: string; type: string; values: readonly ScrapedValue[] }>;
@@ -14,17 +13,15 @@ interface ScrapedValue {
 }
 
 export interface SeriesTable<Series> extends ScrapedMetric {
-  /** The series with these labels. Its first use creates it, and (at zero) the series with the other `expected` values of its labels. */
+  /** The first use creates it, and (at zero) the series with the other `expected` values of its labels. */
   of(labels: Labels<string>): Series;
-  /** See `Metrics.announce`. */
   announce(labels: Labels<string>): void;
-  /** See `Metrics.remove`. */
   remove(labels: Labels<string>): void;
-  /** The number of announced label sets that have no zero, since the metric already has `earlySeriesMax` series. */
+  /** Since the metric already has `earlySeriesMax` series. */
   countMissingZeros(): number;
 }
 
-/** Replaces prom-client's counters, which validate and hash the labels of each addition: 0.1 µs instead of 1 µs or more. */
+/** prom-client's counters validate and hash the labels of each addition: 1 µs or more instead of 0.1 µs. */
 export function createCounters(name: string, declaration: MetricDeclaration): SeriesTable<CounterSeries> {
   const { help } = declaration;
   const { allSeries, ...table } = createTable(declaration, (labels) => new CountedSeries(labels));
@@ -51,12 +48,12 @@ export function createHistograms(name: string, declaration: MetricDeclaration): 
   };
 }
 
-/** Series per metric. Labels must have few values; beyond this limit further series are counted together, as `other`. */
+/** Per metric; further series are counted together, as `other`. */
 const seriesMax = 2_000;
-/** Series per metric that exist before their first event, so that half of `seriesMax` remains for events. */
+/** Before their first event, so that half of `seriesMax` remains for events. */
 const earlySeriesMax = 1_000;
 
-/** Every set of labels that has the given values, and one of the expected values of each other label; empty if a label has neither. */
+/** Every set with the given values, and one of the expected values of each other label; empty if a label has neither. */
 export function completeLabels(
   { labels: labelNames, expected = {} }: Pick<MetricDeclaration, "labels" | "expected">,
   values: Labels<string>,
@@ -70,7 +67,7 @@ export function completeLabels(
   return labelSets;
 }
 
-/** A tree with one level per label. A text key would have to be concatenated and hashed at each addition. */
+/** One level per label: a text key would have to be concatenated and hashed at each addition. */
 interface Branch<Series> {
   readonly byValue: Map<string | number | undefined, Branch<Series>>;
   series: Series | undefined;
@@ -87,7 +84,7 @@ function createTable<Series extends LabelledSeries>(
   const { labels: labelNames, expected = {} } = declaration;
   const allSeries: Series[] = [];
   let root = createBranch<Series>();
-  /** Announced label sets without a series, as JSON. Announced values come from code, schema and configuration, which bound their number. */
+  /** As JSON. Code, schema and configuration bound their number. */
   const missingZeros = new Set<string>();
   const otherLabels = Object.fromEntries(labelNames.map((name) => [name, "other"]));
 
@@ -106,13 +103,12 @@ function createTable<Series extends LabelledSeries>(
     // The series of `otherLabels` is created even if the table is full.
     if (isFull && labelNames.some((name) => labels[name] !== "other")) return of(otherLabels);
     const series = getOrInsert(labels);
-    // Create the other expected series of these labels at zero, so that rates see their first event.
+    // At zero, so that rates see their first event.
     const labelsWithoutExpected = Object.entries(labels).filter(([name]) => expected[name] === undefined);
     announce(Object.fromEntries(labelsWithoutExpected));
     return series;
   }
 
-  /** Returns the series with these labels; creates it if it is missing. */
   function getOrInsert(labels: Labels<string>): Series {
     const branch = branchOf(labels);
     return branch.series ?? insert(branch, createSeries({ ...labels }));
@@ -130,7 +126,7 @@ function createTable<Series extends LabelledSeries>(
     return series;
   }
 
-  /** Builds the tree again from the remaining series, so that no branch of a removed one remains. */
+  /** Builds the tree again, so that no branch of a removed series remains. */
   function remove(values: Labels<string>): void {
     const valuesByName = Object.entries(values);
     if (!valuesByName.every(([name]) => labelNames.includes(name))) return;
@@ -151,7 +147,6 @@ function createTable<Series extends LabelledSeries>(
     }
   }
 
-  // The series whose labels all have expected values.
   announce({});
   return { of, announce, remove, countMissingZeros: () => missingZeros.size, allSeries };
 }
@@ -160,7 +155,7 @@ function createBranch<Series>(): Branch<Series> {
   return { byValue: new Map(), series: undefined };
 }
 
-/** A number and its decimal text are the same label value. Both are keys of the branch, so that a lookup needs no conversion. */
+/** A number and its decimal text are the same label value: both are keys, so that a lookup needs no conversion. */
 function getOrAddBranch<Series>({ byValue }: Branch<Series>, value: string | number | undefined): Branch<Series> {
   const text = String(value);
   const branch = byValue.get(text) ?? createBranch<Series>();
@@ -184,7 +179,7 @@ class CountedSeries implements CounterSeries {
 class ObservedSeries implements HistogramSeries {
   readonly labels: Labels<string>;
   readonly #bounds: readonly number[];
-  /** Per bucket, not cumulative; the last bucket has no upper bound. */
+  /** Per bucket, not cumulative; the last one has no upper bound. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -202,7 +197,7 @@ class ObservedSeries implements HistogramSeries {
     this.#sum += value;
   }
 
-  /** The cumulative buckets, the sum and the count of the histogram `name`. */
+  /** Cumulative. */
   toScrapedValues(name: string): readonly ScrapedValue[] {
     const { labels } = this;
     let cumulativeCount = 0;

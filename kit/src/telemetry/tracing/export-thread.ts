@@ -9,12 +9,10 @@ import {
 } from "./export-messages.ts";
 import type { SpanRecord } from "./span-record.ts";
 
-/** The main thread's handle of the thread that exports spans. */
 export interface ExportThread {
   hasEnded(): boolean;
-  /** Resolves when the collector has accepted the spans. @throws Error if it does not, if the thread ends, or if {@link batchesMax} are in flight. */
+  /** @throws Error if the collector does not accept the spans, if the thread ends, or if {@link batchesMax} are in flight. */
   send(spans: readonly SpanRecord[]): Promise<void>;
-  /** Terminates the thread. */
   end(): Promise<void>;
 }
 
@@ -24,11 +22,10 @@ interface PendingTask {
 }
 
 export interface ExportThreadOptions extends Omit<ExportThreadData, "compileCacheFolder"> {
-  /** The module that runs in the thread. Default export-worker.ts. */
   readonly file?: URL | undefined;
 }
 
-/** Batches in flight to a slow collector; further ones are lost. */
+/** Further batches are lost. */
 const batchesMax = 6;
 /** Spans of a few batches and the exporter's code take some 15 MB. */
 const oldHeapMbMax = 64;
@@ -36,11 +33,9 @@ const youngHeapMbMax = 4;
 const workerFile = new URL("./export-worker.ts", import.meta.url);
 
 /**
- * Starts the thread, and resolves when it has loaded its modules. It keeps the process alive only while spans are being sent.
- *
- * The exporter runs in a thread because an HTTP client slows down a server in the same isolate: V8 has optimized the functions of Node's
- * streams for the objects of the server, and deoptimizes some hundred of them in the first minute when it sees those of the client. The
- * exporter reads further variables in the thread, such as OTEL_EXPORTER_OTLP_HEADERS.
+ * A thread, because an HTTP client slows down a server in the same isolate: V8 has optimized the functions of Node's streams for the
+ * objects of the server, and deoptimizes some hundred of them when it sees those of the client. It keeps the process alive only while spans
+ * are being sent.
  * @throws Error if the thread cannot load its modules.
  */
 export async function startExportThread({ file = workerFile, ...data }: ExportThreadOptions): Promise<ExportThread> {
@@ -53,7 +48,6 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
   let lastBatchNumber = startupNumber;
   let hasEnded = false;
 
-  /** Settles when the thread reports the result of this batch, or ends. */
   function resultOf(batchNumber: number): Promise<void> {
     worker.ref();
     return new Promise((resolve, reject) => {

@@ -1,5 +1,3 @@
-// The entry of the thread that exports spans, which export-thread.ts starts. Compilation, garbage collection and waits here do not delay requests.
-// Tasks run concurrently; export-thread.ts limits how many are in flight.
 import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
@@ -13,15 +11,14 @@ import {
 import { toReadableSpan } from "./readable-span.ts";
 
 const { url, serviceName, version, instanceId, compileCacheFolder } = workerData as ExportThreadData;
-// A thread does not inherit the compile cache.
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
-/** Lower priority than the main thread, which serves requests and has 0 unless the operator changed it. The lowest priority is 19. */
+/** The main thread, which serves requests, has 0 unless the operator changed it. The lowest priority is 19. */
 const niceness = 10;
-// Only on Linux does this affect just the calling thread; elsewhere it would affect the whole process.
+// Elsewhere than on Linux it would affect the whole process.
 if (process.platform === "linux") setPriority(0, niceness);
 
-// Imported dynamically, because static imports would be compiled before the compile cache is enabled.
+// Static imports would be compiled before the compile cache is enabled.
 const [{ OTLPTraceExporter }, resources] = await Promise.all([
   import("@opentelemetry/exporter-trace-otlp-proto"),
   import("@opentelemetry/resources"),

@@ -3,13 +3,12 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { SpanRecord } from "./span-record.ts";
 
-/** `SpanKind` and `SpanStatusCode` of OpenTelemetry's API, copied so that this file imports only types. */
+/** Copied from OpenTelemetry's API, so that this file imports only types. */
 const spanKinds = { internal: 0, server: 1, client: 2 } as const;
 const statusCodes = { unset: 0, error: 2 } as const;
 /** `TraceFlags.SAMPLED`: other requests have no record. */
 const sampled = 1;
 
-/** Converts a record to the input of OpenTelemetry's exporters. */
 export function toReadableSpan(
   { traceId, spanId, parent, name, kind, startMs, endMs, attributes, hasFailed }: SpanRecord,
   { resource, version }: { readonly resource: Resource; readonly version: string },
@@ -38,7 +37,6 @@ export function toReadableSpan(
 
 const nanosecondsPerMs = 1e6;
 
-/** Seconds and nanoseconds. */
 function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   const remainingMs = ms - seconds * 1_000;

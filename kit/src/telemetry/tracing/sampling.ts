@@ -4,9 +4,8 @@ import type { TracingConfig } from "../../process/telemetry-config.ts";
 type SamplingConfig = Pick<TracingConfig, "sampler" | "ratio" | "callers">;
 
 /**
- * Returns a function that decides whether a request is traced, by OTEL_TRACES_SAMPLER. tracing.ts calls it before anything is allocated for a span,
- * since most requests are not traced. For a request with a valid `traceparent`, a parentbased sampler follows its sampled flag; `traceidratio` decides
- * by its trace id if one of our own processes has sent it, and at random if a client has: a client can choose an id that is sampled.
+ * Decides before anything is allocated for a span, since most requests are not traced. `traceidratio` decides by the trace id if one of our
+ * own processes has sent it, and at random if a client has: a client can choose an id that is sampled.
  * @param random in [0, 1).
  */
 export function createSampling(
@@ -22,7 +21,7 @@ export function createSampling(
   };
 }
 
-/** The share of requests that is traced, 0 to 1, where the caller's flag does not decide. */
+/** 0 to 1, where the caller's flag does not decide. */
 function shareOf({ sampler, ratio }: SamplingConfig): number {
   switch (sampler) {
     case "always_on":
@@ -38,8 +37,8 @@ function shareOf({ sampler, ratio }: SamplingConfig): number {
 }
 
 /**
- * A number in [0, 1) from the trace id's random digits, which are the last ones (Trace Context, level 2, section 2.2.3). Every process that receives
- * the trace id computes the same number. The process that begins the trace has no id yet, and decides by `random`.
+ * In [0, 1), from the trace id's random digits, which are the last ones (Trace Context, level 2, section 2.2.3), so every process with this
+ * id computes the same number.
  */
 function toFraction(traceId: string): number {
   return Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;

@@ -4,14 +4,13 @@ import type { Deliver, SpanRecord } from "./span-record.ts";
 export interface SpanExportOptions extends Omit<ExportThreadOptions, "url"> {
   /** OTEL_EXPORTER_OTLP_ENDPOINT, without `/v1/traces`. */
   readonly endpoint: string;
-  /** Called when a batch is lost, and not again before another one has been accepted. */
+  /** A batch is lost; not again before another one has been accepted. */
   readonly onLost: (error: Error) => void;
 }
 
 export interface SpanExport {
-  /** Queues a span; does not wait. */
   readonly deliver: Deliver;
-  /** Sends the queued spans. Resolves when these and all earlier batches are delivered or lost. */
+  /** Resolves when the queued spans and all earlier batches are delivered or lost. */
   flush(): Promise<void>;
   /** Like `flush`; spans that end later are dropped. */
   stop(): Promise<void>;
@@ -21,22 +20,18 @@ const batchSpansMax = 512;
 const batchMs = 5_000;
 const trailingSlashes = /\/+$/;
 
-/**
- * Sends spans to a collector from a separate thread, as OTLP over HTTP, in batches: every 5 s or when 512 are queued. At most six batches are
- * in flight; further ones are lost, and so are batches that the collector does not accept within 10 s. Called by telemetry.ts if traces are on.
- */
+/** Every 5 s or when 512 are queued. At most six batches are in flight; further ones are lost, and those not accepted within 10 s. */
 export async function createSpanExport(options: SpanExportOptions): Promise<SpanExport> {
   const { endpoint, onLost, ...threadOptions } = options;
   const url = `${endpoint.replace(trailingSlashes, "")}/v1/traces`;
   const sender = await createSender({ ...threadOptions, url });
   let queue: SpanRecord[] = [];
-  /** Batches to which the collector has not responded yet. */
   const inFlight = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let wasLastBatchLost = false;
   let isStopped = false;
 
-  /** Never rejects: a lost batch is reported to `onLost`. */
+  /** Never rejects. */
   async function sendBatch(spans: readonly SpanRecord[]): Promise<void> {
     const error = await sender.send(spans).then(
       () => undefined,
@@ -73,7 +68,7 @@ export async function createSpanExport(options: SpanExportOptions): Promise<Span
   };
 }
 
-/** Starts the export thread. If it ends, the batches in flight are lost, and the next batch starts another one. */
+/** If the thread ends, the batches in flight are lost, and the next batch starts another one. */
 async function createSender(options: ExportThreadOptions) {
   let startedThread = startExportThread(options);
   // Awaited, so that a module that cannot be loaded fails the start of the process.
@@ -87,7 +82,6 @@ async function createSender(options: ExportThreadOptions) {
         (previous) => previous.hasEnded(),
         () => true,
       );
-      // Another batch may have started the next thread already.
       const isReplaced = startedThread !== previousThread;
       if (hasEnded && !isReplaced) startedThread = startExportThread(options);
       const thread = await startedThread;

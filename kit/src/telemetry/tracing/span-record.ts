@@ -1,7 +1,7 @@
 import { randomDigits } from "../../http/trace-context.ts";
 import type { AttributeName, AttributeValue, Span, SpanOptions } from "./trace.ts";
 
-/** A finished span as plain data, which can be sent to another thread. */
+/** Plain data, which can be sent to another thread. */
 export interface SpanRecord {
   readonly traceId: string;
   readonly spanId: string;
@@ -22,13 +22,9 @@ export interface SpanParent {
   readonly isRemote: boolean;
 }
 
-/** Receives each span when it ends. */
 export type Deliver = (record: SpanRecord) => void;
 
-/**
- * A minimal span in place of OpenTelemetry's. Few requests are traced (1 % by default), so V8 may never optimize this code, and each line costs more
- * than in code of every request. The export thread converts the record to OpenTelemetry's format.
- */
+/** Instead of OpenTelemetry's: few requests are traced (1 % by default), so V8 may never optimize this code. */
 export class RecordingSpan implements Span {
   readonly traceId: string;
   readonly spanId: string = randomDigits(16);
@@ -90,7 +86,6 @@ export class RecordingSpan implements Span {
   }
 }
 
-/** Monotonic, also if the system clock is changed. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,4 +1,4 @@
-/** The allowed attributes of spans: OpenTelemetry's semantic conventions, or `tributary.*`. A closed list keeps client data out of spans. */
+/** OpenTelemetry's semantic conventions, or `tributary.*`. A closed list keeps client data out of spans. */
 export type AttributeName =
   | "http.request.method"
   | "http.route"
@@ -29,52 +29,41 @@ export type AttributeName =
 export type AttributeValue = string | number | boolean;
 
 export interface SpanOptions {
-  /** `server`: serves a request; `client`: waits for another process; `internal`, the default: neither. */
+  /** `client`: waits for another process; `internal`, the default: neither. */
   readonly kind?: "server" | "client" | "internal";
   readonly attributes?: Readonly<Partial<Record<AttributeName, AttributeValue>>>;
 }
 
-/** Records work from its creation to `end`. Only sampled requests have spans: write `span?.child(…)`. */
+/** Only sampled requests have spans: write `span?.child(…)`. */
 export interface Span {
-  /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** The `traceparent` of requests that this span sends. */
   readonly traceParent: string;
-  /** Starts a child span. @param name from a small set, without client data. */
+  /** @param name from a small set, without client data. */
   child(name: string, options?: SpanOptions): Span;
   rename(name: string): void;
   set(name: AttributeName, value: AttributeValue): void;
-  /** Marks the span as failed. A later call replaces the type. @param type from a small set, such as a code; never an error's message. */
+  /** A later call replaces the type. @param type from a small set, such as a code; never an error's message. */
   fail(type: string): void;
   /** A second call has no effect. */
   end(): void;
 }
 
-/** Creates spans. Most requests are not sampled: `begin` returns undefined for them, and the other methods only run their `work`. */
+/** Most requests are not sampled: `begin` returns undefined for them, and the other methods only run their `work`. */
 export interface Trace {
   /** False: nothing is ever recorded. */
   readonly isOn: boolean;
-  /**
-   * Starts the first span of a request in this process. Undefined if the request is not sampled.
-   * @param traceParent the header as sent; may be invalid.
-   */
+  /** Undefined if the request is not sampled. @param traceParent the header as sent; may be invalid. */
   begin(name: string, traceParent: string | readonly string[] | undefined, options?: SpanOptions): Span | undefined;
-  /** The span in which the running code was started by `run` or `span`. */
   current(): Span | undefined;
-  /** Runs `work` with `span` as the current one, also in its asynchronous calls. If `span` is undefined, the current one remains. */
+  /** Also in the asynchronous calls of `work`. If `span` is undefined, the current one remains. */
   run<T>(span: Span | undefined, work: () => T): T;
-  /**
-   * Runs `work` in a child of the current span. The child ends when `work` returns, or when the promise of `work` settles. An error marks the child
-   * as failed and is rethrown. Without a current span only runs `work`.
-   */
+  /** In a child of the current span, which ends when `work` returns or its promise settles. Without a current span only runs `work`. */
   span<T>(name: string, work: (span: Span | undefined) => T, options?: SpanOptions): T;
-  /** Sends the spans that have ended and stops. Waits at most 2 s. */
+  /** Sends the spans that have ended. Waits at most 2 s. */
   stop(): Promise<void>;
 }
 
-/** Tracing that is off. */
 export const noTrace: Trace = {
   isOn: false,
   begin: () => undefined,

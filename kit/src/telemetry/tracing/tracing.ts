@@ -9,17 +9,13 @@ import type { Span, Trace } from "./trace.ts";
 export interface TracingOptions {
   readonly tracing: Pick<TracingConfig, "sampler" | "ratio" | "callers">;
   readonly deliver: Deliver;
-  /** Sends the delivered spans and ends the export. */
   readonly stop: () => Promise<void>;
 }
 
 /** An unreachable collector delays the end of the process by at most this. */
 const stopMs = 2_000;
 
-/**
- * Called by telemetry.ts if traces are on. Patches no libraries and no global state: code creates its spans explicitly. The sampling decision comes
- * first, so that an unsampled request costs only the parsing of one header.
- */
+/** Patches no libraries and no global state. An unsampled request costs only the parsing of one header. */
 export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace {
   const isTraced = createSampling(tracing);
   const currentSpan = new AsyncLocalStorage<Span | undefined>();
@@ -42,7 +38,6 @@ export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace
   };
 }
 
-/** Runs `work`, and ends the span when it returns or its promise settles. */
 function runAndEnd<T>(span: Span, work: (span: Span) => T): T {
   try {
     const result = work(span);

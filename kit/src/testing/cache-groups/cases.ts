@@ -5,13 +5,10 @@ import type { RouteDeclaration } from "../../rest/routes.ts";
 import { type TestedColumn, toOtherValue } from "./column-writes.ts";
 import type { TestService } from "../service.ts";
 
-// The cases of a service's cache groups, and the writes that they stand for.
-
-/** A response to an anonymous GET, or of a root field or an entity to an anonymous query. */
 export interface Read {
   /** The path, or the query with the representation of the entity. */
   readonly url: string;
-  /** What the response is of: the path, the call of a root field, or the entity. */
+  /** The path, the call of a root field, or the entity. */
   readonly subject: string;
   readonly status: number;
   /** Whether shared caches may store it (RFC 9111, 3; RFC 9213). */
@@ -25,12 +22,7 @@ export interface Read {
 export type Representation = Readonly<Record<string, string>>;
 
 interface RestWrite {
-  /**
-   * Method and path: `PATCH /v1/things/1`, or for every version of the route `PATCH /things/1`. It is sent with `If-Match: *` and a new idempotency
-   * key.
-   */
   readonly rest: string;
-  /** One of `callers`. */
   readonly as: string;
   readonly body?: unknown;
 }
@@ -38,7 +30,6 @@ interface RestWrite {
 interface GraphqlWrite {
   readonly mutation: string;
   readonly as: string;
-  /** The value of the mutation's only argument. */
   readonly input: object;
 }
 
@@ -48,7 +39,6 @@ interface SqlWrite {
 
 export type Write = RestWrite | GraphqlWrite | SqlWrite;
 
-/** The writes by their effect. */
 export interface WriteCases {
   /** They alter a response that shared caches may store. Only these may name groups. */
   readonly visible: readonly Write[];
@@ -68,13 +58,11 @@ interface TableCases {
 }
 
 export interface CacheGroupsCases {
-  /** The prefix of every group name. */
   readonly service: string;
   readonly start: () => Promise<TestService>;
   readonly routes: readonly RouteDeclaration[];
   readonly schema: URL;
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
-  /** SQL statements for more rows than those of `start`. */
   readonly seed?: string;
   /** By name: user id and scopes. */
   readonly callers: Readonly<Record<string, readonly [userId: string, ...scopes: string[]]>>;

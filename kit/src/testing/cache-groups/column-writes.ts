@@ -1,4 +1,3 @@
-// The new values of a table's columns, for tests that change each of them.
 import type pg from "pg";
 
 /** `table.column` and the SQL type of every column but those of the kit's tables: of the feed, the idempotency keys and the migrations. */

@@ -3,12 +3,6 @@ import type { TestedColumn } from "./column-writes.ts";
 import { findUncoveredReads } from "./graphql-reads.ts";
 import { type CacheGroupsCases, findRoute, listWrites, readMutations } from "./cases.ts";
 
-// Which parts of a service have no case.
-
-/**
- * @param urls of all reads.
- * @returns the routes, query parameters, mutations and columns without a case.
- */
 export function findUncovered(
   cases: CacheGroupsCases,
   columns: readonly TestedColumn[],
@@ -31,7 +25,6 @@ export function findUncovered(
 
 /** The cases that a route needs: `v1 listThings` and `v1 listThings?limit`, for each of its versions. */
 function listRouteCases({ id, method, versions, cache, query = [] }: RouteDeclaration): readonly string[] {
-  // Its responses are never stored, so they need no groups.
   if (method === "GET" && cache === "none") return [];
   return versions.flatMap((version) => [`v${version} ${id}`, ...query.map((name) => `v${version} ${id}?${name}`)]);
 }
@@ -39,10 +32,7 @@ function listRouteCases({ id, method, versions, cache, query = [] }: RouteDeclar
 /** Method, version, and path with query. */
 const requestPattern = /^(\w+) \/(v\d+)(\/.*)$/;
 
-/**
- * The cases that a request covers: `v1 listThings` and `v1 listThings?limit` for `GET /v1/things?limit=1`. A GraphQL read does not match
- * `requestPattern`, and gets the id `unknown`, which no route has.
- */
+/** A GraphQL read gets the id `unknown`, which no route has. */
 function findRouteCases(routes: readonly RouteDeclaration[], request: string): readonly string[] {
   const [, method = "", version = "", path = ""] = requestPattern.exec(request) ?? [];
   const id = findRoute(routes, method, path)?.id ?? "unknown";

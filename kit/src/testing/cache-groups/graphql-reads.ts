@@ -16,9 +16,8 @@ import type { CacheMetadata } from "../../graphql/cache-metadata.ts";
 import type { TestService } from "../service.ts";
 import type { Read, Representation } from "./cases.ts";
 
-// The GraphQL responses of a service that caches may store. For each call of a root field: one response with all selections that caches may store.
-// For each entity: one read for each selection, so that the groups of one field do not hide that another lacks a group. One request reads all
-// selections of all entities of a type: the cache metadata are separate for each `_entities` field and each entity.
+// For each call of a root field: one response with all selections that caches may store. For each entity: one read for each selection, so
+// that the groups of one field do not hide that another lacks a group.
 
 export interface GraphqlReadCases {
   readonly schema: URL;
@@ -39,7 +38,6 @@ interface GraphqlRequest {
 /** Levels of objects from a field to a leaf. Of an entity at the last level only its first field. */
 const depthMax = 3;
 
-/** The requests for all that caches may store with the rows that are now in the database. */
 export async function findGraphqlRequests(
   cases: GraphqlReadCases,
   service: TestService,
@@ -71,7 +69,6 @@ async function findRequest(
   return storable.length === 0 ? undefined : createRequest(storable);
 }
 
-/** One query with the call once for each selection, by aliases. */
 function createRootRequest(call: string, selections: readonly string[]): GraphqlRequest {
   const fields = selections.map((selection, index) => `${aliasOf(index)}: ${call}${selection}`);
   return { subject: call, query: `{ ${fields.join(" ")} }`, selections: [], representations: [] };
@@ -88,12 +85,10 @@ function createEntitiesRequest(
   return { subject: type, query: `query ($r: [_Any!]!) { ${fields.join(" ")} }`, selections, representations };
 }
 
-/** The response name of a selection. */
 function aliasOf(index: number): string {
   return `part${index}`;
 }
 
-/** Root fields and entity types without a case. */
 export function findUncoveredReads({ schema: url, queries, entities }: GraphqlReadCases): readonly string[] {
   const schema = readSchema(url);
   const called = new Set(queries.map(nameOf));

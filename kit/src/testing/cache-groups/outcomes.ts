@@ -15,15 +15,12 @@ import {
   type WriteCases,
 } from "./cases.ts";
 
-// Runs each write on the same rows, and compares the responses before and after it.
-
 export interface Outcome {
   readonly write: string;
   readonly expected: keyof WriteCases;
   readonly effect: keyof WriteCases;
   /** The responses that caches may have stored before the write, and that are different after it. */
   readonly altered: readonly (Read & { readonly after: Read })[];
-  /** The groups of the recorded changes. */
   readonly recorded: readonly string[];
   /** `Cache-Group-Invalidation` of the response to a REST write. */
   readonly invalidated: readonly string[];
@@ -92,7 +89,6 @@ function readGroups(headers: Headers, name: string): readonly string[] {
   return [...header.matchAll(quotedName)].map(([, group = ""]) => group);
 }
 
-/** Runs each write on the current rows. @throws Error if the rows cannot be restored exactly. */
 export async function runWrites(
   cases: CacheGroupsCases,
   service: TestService,
@@ -119,7 +115,6 @@ export async function runWrites(
   return outcomes;
 }
 
-/** @param readsAfter the same reads in the same order, after the write. */
 function findAltered(reads: readonly Read[], readsAfter: readonly Read[]): Outcome["altered"] {
   return reads.flatMap((read, index) => {
     const after = readsAfter[index] as Read;

@@ -4,7 +4,7 @@ import type { Parent, ParentPageRequest } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/** The DataLoaders of one request; they cache what they load, so each request creates its own. */
+/** They cache what they load, so each request creates its own. */
 export function createLoaders(actions: CommentActions) {
   const loaders = {
     comment: createLoaderById(actions.findComments, (comment) => comment.id),
@@ -20,7 +20,7 @@ export function createLoaders(actions: CommentActions) {
   return {
     ...loaders,
 
-    /** Each mutation calls this after its action: a later mutation of the same operation must not read values from before. */
+    /** After each mutation: a later one of the same operation must not read values from before. */
     clearAll(): void {
       for (const loader of Object.values(loaders)) loader.clearAll();
     },

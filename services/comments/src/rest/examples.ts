@@ -1,10 +1,8 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
-// except for the members that openapi.ts lists as `varies`.
+// Shown in the OpenAPI documents. A test sends the requests and compares the responses, except for `varies`.
 import { commentFields } from "../model.ts";
 import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } from "./read.ts";
 import type { CommentV1, CommentV2 } from "./schemas.ts";
 
-/** The examples of one version. */
 interface CommentExamples<ResponseBody, NewBody, ChangeBody> {
   readonly added: { readonly body: NewBody; readonly response: ResponseBody };
   readonly edited: { readonly body: ChangeBody; readonly response: ResponseBody };

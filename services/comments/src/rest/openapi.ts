@@ -1,5 +1,3 @@
-// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
-// service does not, and validates by model.ts and read.ts.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { anyId, anyIdInPath, bareList, opaqueId, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
 import type { z } from "zod";
@@ -8,7 +6,6 @@ import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
 import { commentChangeV1, commentChangeV2, commentV1, commentV2, newCommentV1, newCommentV2 } from "./schemas.ts";
 
-/** The schemas and examples that differ between versions. */
 interface VersionSchemas {
   readonly comment: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
@@ -59,7 +56,7 @@ const links = {
   },
 };
 
-/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages. */
+/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
   if (schemas.list === bareList) return items;
   return { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
@@ -127,7 +124,6 @@ function getComment(schemas: VersionSchemas): OperationDocument {
       {
         name: "comment",
         summary: "A comment",
-        // The test first sends the example of `addComment`; its `Location` replaces `/comments/…` in this path.
         follows: "addComment",
         path: "/comments/1",
         status: 200,
@@ -226,10 +222,7 @@ function deletedCodeOf({ deletedAs }: VersionSchemas): readonly "GONE"[] {
   return deletedAs === "GONE" ? ["GONE"] : [];
 }
 
-/**
- * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
- * `npm run generate`, which merges the operations of all services into one document per version.
- */
+/** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Comments", description: "Comments on posts." },
   operations: {

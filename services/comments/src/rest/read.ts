@@ -1,4 +1,3 @@
-// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { requireBody } from "@tributary/kit/rest/body";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -29,10 +28,7 @@ export function readNewCommentV1(body: unknown): NewComment {
   return { body: text, ...fields };
 }
 
-/**
- * A merge patch (RFC 7396). `text` is required.
- * @throws AppError BAD_USER_INPUT with every problem.
- */
+/** A merge patch (RFC 7396) with `text`. @throws AppError BAD_USER_INPUT with every problem. */
 export function readCommentChangeV1(body: unknown): CommentChange {
   const { text, ...fields } = parseShape(commentChangeV1, requireBody(body));
   return { body: text, ...fields };
@@ -41,8 +37,5 @@ export function readCommentChangeV1(body: unknown): CommentChange {
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewCommentV2 = (body: unknown): NewComment => parseShape(newComment, requireBody(body));
 
-/**
- * A merge patch (RFC 7396). `body` is required.
- * @throws AppError BAD_USER_INPUT with every problem.
- */
+/** A merge patch (RFC 7396) with `body`. @throws AppError BAD_USER_INPUT with every problem. */
 export const readCommentChangeV2 = (body: unknown): CommentChange => readCommentChange(requireBody(body));

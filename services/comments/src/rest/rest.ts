@@ -1,6 +1,4 @@
-// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
-// not called.
+// For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
@@ -27,9 +25,8 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
-  /** The version number and a hash of sample bodies: parts of every ETag. */
+  /** Part of every ETag. */
   readonly projection: Projection;
   readonly deletedAs: DeletedAs;
   toJson(comment: VisibleComment): unknown;
@@ -39,7 +36,7 @@ export interface RestVersion {
   readCommentChange(body: unknown): CommentChange;
 }
 
-/** Creates the handlers of one version, once at start. They show no deleted comments. */
+/** They show no deleted comments. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   const { projection, deletedAs } = version;
 
@@ -118,7 +115,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 }
 
-/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
+/** The path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }

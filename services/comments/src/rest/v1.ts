@@ -1,4 +1,3 @@
-// Version 1 of the REST representation of comments: its bodies and what else differs from the other version. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import { commentFields, type VisibleComment } from "../model.ts";
@@ -7,7 +6,6 @@ import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
 import type { CommentV1 } from "./schemas.ts";
 
-/** `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toCommentV1 = respondsWith<CommentV1>()((comment: VisibleComment) => ({
   id: comment.id,
   postId: comment.postId,
@@ -19,7 +17,6 @@ const toCommentV1 = respondsWith<CommentV1>()((comment: VisibleComment) => ({
 }));
 
 export const version1: RestVersion = {
-  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(1, sampleComments.map(toCommentV1)),
   // A deleted comment is 404 in version 1, 410 in version 2.
   deletedAs: "NOT_FOUND",

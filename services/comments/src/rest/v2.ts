@@ -1,4 +1,3 @@
-// Version 2 of the REST representation of comments: its bodies and what else differs from the other version. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import { commentFields, type VisibleComment } from "../model.ts";
@@ -7,7 +6,6 @@ import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
 import type { CommentV2 } from "./schemas.ts";
 
-/** `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toCommentV2 = respondsWith<CommentV2>()((comment: VisibleComment) => ({
   id: comment.id,
   postId: comment.postId,
@@ -19,7 +17,6 @@ const toCommentV2 = respondsWith<CommentV2>()((comment: VisibleComment) => ({
 }));
 
 export const version2: RestVersion = {
-  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(2, sampleComments.map(toCommentV2)),
   deletedAs: "GONE",
   toJson: toCommentV2,

@@ -5,10 +5,7 @@ import type { OrderLine, PlacedOrder } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/**
- * The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. `lines` does not check
- * permissions: load only lines of orders that `order` or an action returned.
- */
+/** They cache what they load. `lines` does not check permissions: load only lines of orders that `order` or an action returned. */
 export function createLoaders(actions: OrderActions, identity: Identity) {
   const order = createLoaderById(
     (ids) => actions.findOrders(identity, ids),
@@ -27,15 +24,15 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     product,
     ordersOfUser,
 
-    /** Each mutation calls this after its action: a later mutation of the same operation must not read values from before. */
+    /** After each mutation: a later one of the same operation must not read values from before. */
     clearAll(): void {
       for (const loader of [order, lines, product, ordersOfUser]) loader.clearAll();
     },
 
     /**
-     * Stores the lines and products of a placed order, so that this mutation's payload has them without a statement. If an earlier request with
-     * this idempotency key placed the order, `placed` has the products of that time, so both requests get the same payload. Call `clearAll`
-     * first: priming does not replace a cached value.
+     * Stores the lines and products of a placed order, so that this mutation's payload has them without a statement. If an earlier request
+     * with this idempotency key placed the order, `placed` has the products of that time, so both requests get the same payload. Call
+     * `clearAll` first: priming does not replace a cached value.
      */
     primePlaced(placed: PlacedOrder): void {
       lines.prime(placed.order.id, placed.lines);

@@ -1,7 +1,4 @@
-// The resolvers of this subgraph: they read arguments, call actions, load entities by id through the request's DataLoaders, and return
-// references ({ id }) to entities of other services.
-// Authorization is in actions.ts. `placeOrder` passes its input as `() => readNewOrder(input)`, which the action calls only after it has checked the
-// caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
+// Input is a function that an action calls only after the scope check, so UNAUTHENTICATED and FORBIDDEN take precedence over its errors.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { readNewOrder, readOrderFilters } from "../model.ts";
@@ -54,7 +51,6 @@ export const resolvers: Resolvers = {
   },
   Mutation: {
     placeOrder: async (_, { input }, { identity, actions, loaders }) => {
-      // `input` includes the idempotency key, which REST has in a header.
       const { result } = await actions.placeOrder(identity, () => readNewOrder(input));
       loaders.clearAll();
       loaders.primePlaced(result);

@@ -1,9 +1,7 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
-// except for the members that openapi.ts lists as `varies`.
+// Shown in the OpenAPI documents. A test sends the requests and compares the responses, except for `varies`.
 import type { NewOrderV1, NewOrderV2 } from "./read.ts";
 import type { OrderV1, OrderV2, ProductV1, ProductV2 } from "./schemas.ts";
 
-/** The examples of one version. */
 interface OrderExamples<Order, NewOrder, Product> {
   readonly placed: { readonly key: string; readonly body: NewOrder; readonly response: Order };
   readonly product: Product;

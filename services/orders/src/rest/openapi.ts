@@ -1,5 +1,3 @@
-// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
-// service does not, and validates by model.ts and read.ts.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { anyIdInPath, bareList, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
 import type { z } from "zod";
@@ -7,7 +5,6 @@ import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
 import { newOrderV1, newOrderV2, orderId, orderV1, orderV2, productV1, productV2, sku, status } from "./schemas.ts";
 
-/** The schemas, descriptions and examples that differ between versions. */
 interface VersionSchemas {
   readonly order: z.ZodType;
   readonly product: z.ZodType;
@@ -61,7 +58,7 @@ const links = {
   },
 };
 
-/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages. */
+/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf(schemas: VersionSchemas, item: object): unknown {
   if (schemas.list === bareList) return [item];
   return { data: [item], page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
@@ -161,7 +158,6 @@ function getOrder(schemas: VersionSchemas): OperationDocument {
         name: "ownOrder",
         summary: "Ada's order",
         as: "ada",
-        // The test first sends the example of `placeOrder`; its `Location` replaces `/orders/…` in this path.
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
         status: 200,
@@ -246,10 +242,7 @@ function getProduct(schemas: VersionSchemas): OperationDocument {
   };
 }
 
-/**
- * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
- * `npm run generate`, which merges the operations of all services into one document per version.
- */
+/** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Orders", description: "The catalogue of print editions, and orders." },
   operations: {

@@ -1,4 +1,3 @@
-// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { AppError } from "@tributary/kit/errors/app-error";
 import { readIdempotencyKey } from "@tributary/kit/idempotency/idempotency-key";
 import { requireBody } from "@tributary/kit/rest/body";
@@ -12,10 +11,7 @@ const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantit
 export type NewOrderV1 = z.input<typeof newOrderV1>;
 export type NewOrderV2 = z.input<typeof newOrderV2>;
 
-/**
- * Reads an order in version 1, and its idempotency key from the optional header.
- * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
- */
+/** The key is optional. @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem. */
 export function readNewOrderV1(body: unknown, keyHeader: string | undefined): NewOrder {
   const idempotencyKey = readIdempotencyKey(keyHeader);
   const { lines } = parseShape(newOrderV1, requireBody(body));
@@ -38,10 +34,7 @@ export function readNewOrderV2(body: unknown, keyHeader: string | undefined): Ne
   return { lines, idempotencyKey };
 }
 
-/**
- * Calls `run`. The problems of OUT_OF_STOCK (pricing.ts) point to `quantity`, the model's name: replaces this name by the version's. Any other error
- * already has the version's names.
- */
+/** The problems of OUT_OF_STOCK point to `quantity`, the model's name, which is replaced by the version's. */
 export async function withQuantityName<T>(quantityName: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -1,6 +1,4 @@
-// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
-// not called.
+// For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
@@ -26,9 +24,8 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
-  /** The version number and a hash of sample bodies: parts of every ETag. */
+  /** Part of every ETag. */
   readonly orderProjection: Projection;
   readonly productProjection: Projection;
   /** The name of the field with a line's quantity. */
@@ -39,7 +36,6 @@ export interface RestVersion {
   readNewOrder(body: unknown, keyHeader: string | undefined): NewOrder;
 }
 
-/** Creates the handlers of one version, once at start. */
 export function createHandlers(deps: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return { ...createOrderHandlers(deps, version), ...createProductHandlers(deps, version) };
 }
@@ -91,7 +87,7 @@ function createOrderHandlers(
       });
     },
     async cancelOrder(request) {
-      // If-Match refers to the order: the cancellation itself has no ETag. An optional condition never throws, so it is read before authorization.
+      // If-Match refers to the order: the cancellation itself has no ETag. An optional condition never throws.
       const precondition = readPrecondition(request.header, "optional");
       const validateInput = () => requireEmptyBody(request.body);
       const order = await actions.cancelOrder(request.identity, idOf(request), { precondition, validateInput });
@@ -174,7 +170,7 @@ function createProductHandlers(
   }
 }
 
-/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
+/** The path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }

@@ -1,10 +1,7 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
-/**
- * For products. Browsers revalidate each time, because their cache would show the stock from before the user's order. The REST proxy follows every
- * order; `sharedSeconds` is low because other shared caches follow none.
- */
+/** A browser's cache would show the stock from before the user's order. Other shared caches than the REST proxy's follow no writes. */
 const freshness = {
   browserSeconds: 0,
   sharedSeconds: freshSeconds,
@@ -12,7 +9,6 @@ const freshness = {
   staleIfErrorSeconds: 300,
 } as const;
 
-/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "placeOrder",

@@ -10,10 +10,7 @@ const product: Product = {
   rowVersion: "1",
 };
 
-/**
- * Products with every field set and with every optional field empty. v1.ts and v2.ts convert them once, at start, and every ETag contains a hash
- * of the result. So a release that represents a field differently changes all ETags, and no 304 confirms a body of the previous release.
- */
+/** With every field set and with every optional one empty. A release that represents a field differently changes the hash in all ETags. */
 export const sampleProducts: readonly Product[] = [
   product,
   { ...product, priceMinor: 5, currency: "JPY", postId: null },

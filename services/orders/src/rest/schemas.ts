@@ -1,5 +1,4 @@
-// The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
-// model.ts and read.ts. `documentsRequestBody` compares each schema of a request with the type in read.ts, at compile time.
+// The running service imports only the types. `documentsRequestBody` compares each schema with the type in read.ts, at compile time.
 import { opaqueId, responseText, timestamp, wholeNumber } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";

@@ -1,4 +1,3 @@
-// Version 1 of the REST representation of orders and products: its bodies and what else differs from version 2. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import type { Order, OrderLine, Product } from "../model.ts";
@@ -8,7 +7,7 @@ import type { RestVersion } from "./rest.ts";
 import { sampleOrders, sampleProducts } from "./samples.ts";
 import type { OrderV1, ProductV1 } from "./schemas.ts";
 
-/** Amounts are decimal texts with the currency's places. `respondsWith` compares the members with the OpenAPI schema at compile time. */
+/** Amounts are decimal texts with the currency's places. */
 const toOrderV1 = respondsWith<OrderV1>()((order: Order, lines: readonly OrderLine[]) => ({
   id: order.id,
   customerId: order.customerId,
@@ -33,7 +32,6 @@ const toProductV1 = respondsWith<ProductV1>()(({ sku, title, priceMinor, currenc
 }));
 
 export const version1: RestVersion = {
-  // The projections are part of each ETag of this version. They change when the code writes the samples differently.
   orderProjection: createProjection(
     1,
     sampleOrders.map(([order, lines]) => toOrderV1(order, lines)),

@@ -1,4 +1,3 @@
-// Version 2 of the REST representation of orders and products: its bodies and what else differs from version 1. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import type { Order, OrderLine, Product } from "../model.ts";
@@ -7,7 +6,7 @@ import type { RestVersion } from "./rest.ts";
 import { sampleOrders, sampleProducts } from "./samples.ts";
 import type { OrderV2, ProductV2 } from "./schemas.ts";
 
-/** Amounts are whole minor units of a currency. `respondsWith` compares the members with the OpenAPI schema at compile time. */
+/** Amounts are whole minor units of a currency. */
 const toOrderV2 = respondsWith<OrderV2>()((order: Order, lines: readonly OrderLine[]) => ({
   id: order.id,
   customerId: order.customerId,
@@ -30,7 +29,6 @@ const toProductV2 = respondsWith<ProductV2>()(({ sku, title, priceMinor, currenc
 }));
 
 export const version2: RestVersion = {
-  // The projections are part of each ETag of this version. They change when the code writes the samples differently.
   orderProjection: createProjection(
     2,
     sampleOrders.map(([order, lines]) => toOrderV2(order, lines)),

@@ -8,8 +8,8 @@ export type Loaders = ReturnType<typeof createLoaders>;
 
 /**
  * The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. `whole` loads posts with their
- * texts, `brief` without: resolvers.ts chooses by the fields of the operation. The keys of pages come from `actions.toAuthorPageRequest`, which
- * limits them to the posts that the caller may read.
+ * texts, `brief` without: resolvers.ts chooses by the fields of the operation. The keys of pages come from `actions.toAuthorPageRequest`,
+ * which limits them to the posts that the caller may read.
  */
 export function createLoaders(actions: PostActions, identity: Identity) {
   const whole = {
@@ -26,7 +26,7 @@ export function createLoaders(actions: PostActions, identity: Identity) {
     whole,
     brief,
 
-    /** Each mutation calls this after its action: a later mutation of the same operation must not read values from before. */
+    /** After each mutation: a later one of the same operation must not read values from before. */
     clearAll(): void {
       for (const loader of all) loader.clearAll();
     },

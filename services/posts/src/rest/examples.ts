@@ -1,10 +1,8 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
-// except for the members that openapi.ts lists as `varies`.
+// Shown in the OpenAPI documents. A test sends the requests and compares the responses, except for `varies`.
 import { postFields } from "../model.ts";
 import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
 import type { PostV1, PostV2 } from "./schemas.ts";
 
-/** The examples of one version. */
 interface PostExamples<ResponseBody, NewBody, ChangesBody> {
   readonly published: ResponseBody;
   /** A new post: its id follows those of the seeded posts. */

@@ -1,5 +1,3 @@
-// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
-// service does not, and validates by model.ts and read.ts.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import {
   anyId,
@@ -17,7 +15,6 @@ import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
 import { newPostV1, newPostV2, postChangesV1, postChangesV2, postV1, postV2 } from "./schemas.ts";
 
-/** The schemas, descriptions and examples that differ between versions. */
 interface VersionSchemas {
   readonly version: 1 | 2;
   readonly post: z.ZodType;
@@ -54,7 +51,7 @@ const statusFilter = postStatus.meta({
   description:
     "Any value other than `PUBLISHED` requires a token: authors see their own posts, the scope `posts:read:all` shows all.",
 });
-/** Members whose values the test of the examples ignores: of a post that an example writes, and of a seeded post, whose contents are random too. */
+/** The test of the examples ignores these: the contents of seeded posts are random too. */
 const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
 const volatileInPosts = [...volatile, "body", "content", "author", "authorId", ...postFields.names];
 
@@ -79,7 +76,7 @@ function linksOf({ version }: VersionSchemas) {
   };
 }
 
-/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages. */
+/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf({ version }: VersionSchemas, items: readonly object[]): unknown {
   if (version === 1) return items;
   return { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
@@ -231,15 +228,14 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
   };
 }
 
-/** The error code for a status that cannot follow the current one; none in version 1, where `published: false` leaves the status of a draft. */
+/**
+ * The error code for a status that cannot follow the current one; none in version 1, where `published: false` leaves the status of a draft.
+ */
 function transitionCodeOf({ version }: VersionSchemas): readonly "INVALID_STATE"[] {
   return version === 1 ? [] : ["INVALID_STATE"];
 }
 
-/**
- * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
- * `npm run generate`, which merges the operations of all services into one document per version.
- */
+/** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Posts", description: "Drafts, published and archived posts." },
   operations: {

@@ -1,4 +1,3 @@
-// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { requireBody } from "@tributary/kit/rest/body";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -54,7 +53,7 @@ export type PostChangesV2 = z.input<typeof postChangesV2>;
 /** Version 1 has the text as `body`, without a format. */
 export const readNewPostV1 = (input: unknown): NewPost => parseShape(newPostV1, requireBody(input));
 
-/** A merge patch (RFC 7396) over the fields of version 1. `published: true` publishes; `false` archives a published post and changes no other. */
+/** A merge patch (RFC 7396). `published: true` publishes; `false` archives a published post and changes no other. */
 export const readPostChangesV1 = (input: unknown): PostChanges => parseShape(postChangesV1, requireBody(input));
 
 /** Version 2 has the text with its format as `content`. */

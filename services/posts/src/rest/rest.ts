@@ -1,6 +1,4 @@
-// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
-// not called.
+// For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
@@ -26,9 +24,8 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
-  /** The version number and a hash of sample bodies: parts of every ETag. */
+  /** Part of every ETag. */
   readonly projection: Projection;
   toJson(post: Post): unknown;
   /** @throws AppError BAD_USER_INPUT with every problem. */
@@ -37,7 +34,6 @@ export interface RestVersion {
   readPostChanges(body: unknown): PostChanges;
 }
 
-/** Creates the handlers of one version, once at start. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return {
     async listPosts(request) {
@@ -110,7 +106,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 }
 
-/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
+/** The path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }

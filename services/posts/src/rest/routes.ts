@@ -1,10 +1,7 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
-/**
- * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because other shared
- * caches follow none. While the service is down, a stale post does no harm.
- */
+/** No invalidation reaches browsers, and other shared caches than the REST proxy's follow no writes. A stale post does no harm. */
 const freshness = {
   browserSeconds: 2,
   sharedSeconds: freshSeconds,
@@ -12,7 +9,6 @@ const freshness = {
   staleIfErrorSeconds: 300,
 } as const;
 
-/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "listPosts",

@@ -15,10 +15,7 @@ const publishedPost: Post = {
   rowVersion: "1",
 };
 
-/**
- * Posts with every field set and with every optional field empty. v1.ts and v2.ts convert them once, at start, and every ETag contains a hash
- * of the result. So a release that represents a field differently changes all ETags, and no 304 confirms a body of the previous release.
- */
+/** With every field set and with every optional one empty. A release that represents a field differently changes the hash in all ETags. */
 export const samplePosts: readonly Post[] = [
   publishedPost,
   { ...publishedPost, ...postFields.cleared, text: null, status: "DRAFT", publishedAt: null },

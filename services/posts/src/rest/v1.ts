@@ -1,4 +1,3 @@
-// Version 1 of the REST representation of posts: its bodies and what else differs from the other version. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import { type Post, postFields } from "../model.ts";
@@ -7,7 +6,6 @@ import type { RestVersion } from "./rest.ts";
 import { samplePosts } from "./samples.ts";
 import type { PostV1 } from "./schemas.ts";
 
-/** `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toPostV1 = respondsWith<PostV1>()((post: Post) => ({
   id: post.id,
   ...postFields.of(post),
@@ -20,7 +18,6 @@ const toPostV1 = respondsWith<PostV1>()((post: Post) => ({
 }));
 
 export const version1: RestVersion = {
-  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(1, samplePosts.map(toPostV1)),
   toJson: toPostV1,
   readNewPost: readNewPostV1,

@@ -3,7 +3,7 @@ import type { UserActions } from "../actions.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/** The DataLoaders of one request; they cache what they load, so each request creates its own. */
+/** They cache what they load, so each request creates its own. */
 export function createLoaders(actions: UserActions) {
   return {
     user: createLoaderById(actions.findUsers, (user) => user.id),

@@ -1,6 +1,4 @@
-// The resolvers of this subgraph: they read arguments, call actions, and load users by id through the request's DataLoaders.
-// Authorization is in actions.ts. A mutation with more input than an id passes it as `() => read…(input)`, which the action calls only after it has
-// checked the caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
+// Input is a function that an action calls only after the scope check, so UNAUTHENTICATED and FORBIDDEN take precedence over its errors.
 import { readConnectionRequest, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { readNewUser, readUserChanges, readUserFilters } from "../model.ts";
@@ -26,7 +24,6 @@ export const resolvers: Resolvers = {
   // Mutations do not clear the loaders: no field of their payloads reads from a loader.
   Mutation: {
     createUser: async (_, { input }, { identity, actions }) => {
-      // `input` includes the idempotency key, which REST has in a header.
       const { result } = await actions.createUser(identity, () => readNewUser(input));
       return { user: result };
     },

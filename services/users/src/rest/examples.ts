@@ -1,10 +1,8 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
-// except for the members that openapi.ts lists as `varies`.
+// Shown in the OpenAPI documents. A test sends the requests and compares the responses, except for `varies`.
 import { userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
 import type { UserV1, UserV2 } from "./schemas.ts";
 
-/** The examples of one version. */
 interface UserExamples<Body, New, Changes> {
   /** The user with id 1: `ada` as anonymous callers see her, `adaAsOwner` as she sees herself. */
   readonly ada: Body;

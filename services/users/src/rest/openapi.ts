@@ -1,5 +1,3 @@
-// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
-// service does not, and validates by model.ts and read.ts.
 import type { OperationExample, OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { bareList, opaqueId, pageFields, pageOf, sortField, withTextLimits } from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
@@ -8,7 +6,6 @@ import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
 import { newUserV1, newUserV2, userChangesV1, userChangesV2, userV1, userV2 } from "./schemas.ts";
 
-/** The schemas, descriptions and examples that differ between versions. */
 interface VersionSchemas {
   readonly user: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
@@ -63,7 +60,7 @@ const postsLink = {
 /** Members whose values the test of the examples ignores. */
 const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
 
-/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages, of which there are none here. */
+/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
   if (schemas.list === bareList) return items;
   return { data: items, page: { next: null, prev: null } };
@@ -197,10 +194,7 @@ function deactivatedCodeOf({ deactivatedAs }: VersionSchemas): readonly "GONE"[]
   return deactivatedAs === "GONE" ? ["GONE"] : [];
 }
 
-/**
- * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
- * `npm run generate`, which merges the operations of all services into one document per version.
- */
+/** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Users", description: "User accounts." },
   operations: {

@@ -1,4 +1,3 @@
-// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { requireBody } from "@tributary/kit/rest/body";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -36,10 +35,7 @@ const newUserV2 = z
     ...privateFields,
   }));
 
-/**
- * RFC 7396 applies to nested objects too: absent members remain, and null for the object clears all of them. `url` itself cannot be null: an avatar
- * without a URL is no avatar.
- */
+/** RFC 7396 applies to nested objects too: null for the object clears all members. An avatar without a URL is no avatar. */
 const userChangesV2 = z
   .strictObject({
     ...userFields.changed,

@@ -1,6 +1,4 @@
-// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
-// not called.
+// For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
@@ -19,9 +17,8 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
-  /** The version number and a hash of sample bodies: parts of every ETag. */
+  /** Part of every ETag. */
   readonly projection: Projection;
   /** The error code for a deactivated account. */
   readonly deactivatedAs: "NOT_FOUND" | "GONE";
@@ -34,7 +31,6 @@ export interface RestVersion {
   readUserChanges(body: unknown): UserChanges;
 }
 
-/** Creates the handlers of one version, once at start. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   const { projection, deactivatedAs, emailPointer } = version;
 
@@ -98,7 +94,7 @@ function audienceOf(identity: Identity): Audience {
   return identity.kind === "anonymous" ? "everyone" : "caller";
 }
 
-/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
+/** The path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }

@@ -2,9 +2,9 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * For responses to anonymous clients, which are public although the routes are `private`: only callers with a token can get private fields. Browsers
- * revalidate each time, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because other shared caches
- * follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
+ * For responses to anonymous clients, which are public although the routes are `private`: only callers with a token can get private fields.
+ * Browsers revalidate each time, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because
+ * other shared caches follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
  */
 const freshness = {
   browserSeconds: 0,
@@ -13,7 +13,6 @@ const freshness = {
   staleIfErrorSeconds: 60,
 } as const;
 
-/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "listUsers",

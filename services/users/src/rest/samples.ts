@@ -14,11 +14,7 @@ const completeUser: User = {
 
 const minimalUser: User = { ...completeUser, ...userFields.cleared, email: null, avatarUrl: null, prefs: null };
 
-/**
- * Renders users with every field set and with every optional field empty, in both views. v1.ts and v2.ts call it once, at start, and every
- * ETag contains a hash of the result. So a release that represents a field differently changes all ETags, and no 304 confirms a body of the
- * previous release.
- */
+/** With every field set and with every optional one empty, in both views: the hash changes all ETags of a release that differs. */
 export function renderSamples(toJson: (user: User, seesPrivate: boolean) => unknown): readonly unknown[] {
   return [completeUser, minimalUser].flatMap((user) => [toJson(user, true), toJson(user, false)]);
 }

@@ -1,5 +1,4 @@
-// The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
-// model.ts and read.ts. `documentsRequestBody` compares each schema of a request with the type in read.ts, at compile time.
+// The running service imports only the types. `documentsRequestBody` compares each schema with the type in read.ts, at compile time.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
@@ -7,7 +6,7 @@ import { z } from "zod";
 import { role, userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
 
-/** Stricter than the service: only host names with a dot, so that the service accepts each string that matches: tools generate bodies from it. */
+/** Only host names with a dot: the service accepts each string that matches, and tools generate bodies from it. */
 const urlInput = z
   .string()
   .max(2_048)

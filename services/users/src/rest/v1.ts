@@ -1,4 +1,3 @@
-// Version 1 of the REST representation of users: its bodies and what else differs from the other version. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import { type User, userFields } from "../model.ts";
@@ -7,10 +6,7 @@ import type { RestVersion } from "./rest.ts";
 import { renderSamples } from "./samples.ts";
 import type { UserV1 } from "./schemas.ts";
 
-/**
- * The private fields email and prefs are null for callers who may not read them. `respondsWith` compares the members with the OpenAPI schema at
- * compile time.
- */
+/** The private fields email and prefs are null for callers who may not read them. */
 const toUserV1 = respondsWith<UserV1>()((user: User, seesPrivate: boolean) => ({
   id: user.id,
   ...userFields.of(user),
@@ -22,7 +18,6 @@ const toUserV1 = respondsWith<UserV1>()((user: User, seesPrivate: boolean) => ({
 }));
 
 export const version1: RestVersion = {
-  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(1, renderSamples(toUserV1)),
   deactivatedAs: "NOT_FOUND",
   emailPointer: "#/email",

@@ -3,10 +3,7 @@ import { connectionsClosed, declareReplicaMetrics, requestsInFlight, tokenKeyFet
 
 const { ejections, ejected, lookupFailures } = declareReplicaMetrics("subgraph");
 
-/**
- * Exported by the gateway. `client` and `operation` are a known name, `other` or `unnamed`; the name of an operation is known after 100 requests
- * that were not rejected.
- */
+/** `client` and `operation` are a known name, `other` or `unnamed`; an operation is known after 100 requests that were not rejected. */
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",

@@ -5,7 +5,6 @@ import { purgerMetrics } from "./purger-metrics.ts";
 import { restMetrics } from "./rest-proxy-metrics.ts";
 import { serviceMetrics } from "./service-metrics.ts";
 
-/** The metrics of each kind of process. The tests of dashboards and alerts read them too. */
 export const metricsOf = {
   service: { ...processMetrics, ...admissionMetrics, ...serviceMetrics },
   gateway: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...feedMetrics, ...gatewayMetrics },

@@ -1,7 +1,6 @@
-// Metrics that several kinds of process export.
 import { type MetricDeclaration, type MetricDeclarations, okOrFailed } from "./metric-declaration.ts";
 
-/** Exported by every process except the issuer, besides prom-client's metrics of process and runtime (`runtimeMetricNames`). */
+/** Every process except the issuer. */
 export const processMetrics = {
   tributary_build_info: {
     kind: "gauge",
@@ -37,7 +36,7 @@ export const runtimeMetricNames = [
   "nodejs_active_handles_total",
 ] as const;
 
-/** Exported by the gateway, the REST proxy and the services. `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
+/** `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
 export const admissionMetrics = {
   tributary_admission_admitted_total: {
     kind: "counter",
@@ -68,7 +67,7 @@ export const admissionMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Exported by the gateway and the REST proxy. `class` is requests (of the gateway only), reads or writes. */
+/** `class` is requests (of the gateway only), reads or writes. */
 export const rateLimitMetrics = {
   tributary_rate_limit_rejections_total: {
     kind: "counter",
@@ -95,7 +94,7 @@ export const rateLimitMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Exported by the gateway, the REST proxy and the purger. A service without a feed has no series. */
+/** A service without a feed has no series. */
 export const feedMetrics = {
   tributary_feed_up: {
     kind: "gauge",
@@ -104,14 +103,12 @@ export const feedMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** `tributary_<kind of process>_requests_in_flight`. */
 export const requestsInFlight = {
   kind: "gauge",
   help: "Requests in flight.",
   labels: [],
 } as const satisfies MetricDeclaration;
 
-/** `tributary_<kind of process>_connections_closed_total`, of the gateway and the REST proxy. */
 export const connectionsClosed = {
   kind: "counter",
   help: "Connections closed because their address holds too much of what all clients share, by reason: connections-of-address (a further connection), incomplete-requests, incomplete-bytes (the slowest half-sent request).",
@@ -119,7 +116,6 @@ export const connectionsClosed = {
   expected: { reason: ["connections-of-address", "incomplete-requests", "incomplete-bytes"] },
 } as const satisfies MetricDeclaration;
 
-/** `tributary_<kind of process>_token_key_fetches_total`. */
 export const tokenKeyFetches = {
   kind: "counter",
   help: "Fetches of the token issuer's keys by result: ok, failed.",
@@ -127,10 +123,7 @@ export const tokenKeyFetches = {
   expected: { result: okOrFailed },
 } as const satisfies MetricDeclaration;
 
-/**
- * The metrics of a process that chooses between replicas: gateway-metrics.ts and rest-proxy-metrics.ts add them to their own.
- * @param upstream the label that names the server: `subgraph` or `service`.
- */
+/** @param upstream the label that names the server: `subgraph` or `service`. */
 export function declareReplicaMetrics<const Upstream extends string>(upstream: Upstream) {
   return {
     ejections: {

@@ -1,6 +1,6 @@
 import { type MetricDeclarations, okOrFailed, requestSeconds } from "./metric-declaration.ts";
 
-/** Exported by the purger (infra/purger), which purges each tag twice (purge-queue.ts). `cache` is one of the configured URLs. */
+/** The purger purges each tag twice. `cache` is one of the configured URLs. */
 export const purgerMetrics = {
   tributary_purger_requests_total: {
     kind: "counter",

@@ -2,12 +2,11 @@ import { statusOf } from "../../../errors/app-error.ts";
 import { errorCodes, type MetricDeclarations, requestSeconds } from "./metric-declaration.ts";
 import { connectionsClosed, declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
 
-/** 500, 502, 503, 504. */
 const serverErrorStatuses = [...new Set<number>(Object.values(statusOf))].filter((status) => status >= 500);
 
 const { ejections, ejected, lookupFailures } = declareReplicaMetrics("service");
 
-/** Exported by the REST proxy. `route` is a path of the route table (`/things/:id`) or `other`; `client` is a known name, `other` or `unnamed`. */
+/** `route` is a path of the route table (`/things/:id`) or `other`; `client` is a known name, `other` or `unnamed`. */
 export const restMetrics = {
   tributary_rest_requests_total: {
     kind: "counter",

@@ -1,14 +1,10 @@
 import { errorCodes, type MetricDeclarations, requestSeconds } from "./metric-declaration.ts";
 import { requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
 
-/** In seconds, from the time of a primary key lookup to STATEMENT_TIMEOUT_MS. */
+/** From the time of a primary key lookup to STATEMENT_TIMEOUT_MS. */
 const statementSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 
-/**
- * Exported by the services, besides `processMetrics` and the metrics of admission. `route` is a declared path such as `/v1/things/:id`, the root field
- * of an operation, `several` or `other`. The first series of a route also creates those with the `expected` values of other labels, at zero
- * (metrics.ts).
- */
+/** `route` is a declared path such as `/v1/things/:id`, the root field of an operation, `several` or `other`. */
 export const serviceMetrics = {
   tributary_service_requests_total: {
     kind: "counter",
