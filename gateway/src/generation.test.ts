@@ -2,8 +2,8 @@ import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { expect, onTestFinished, test } from "vitest";
 import { composeSupergraph } from "../test/helpers/subgraphs.ts";
 import { readConfig } from "./config.ts";
+import { InvalidOperation } from "./errors/invalid-operation.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
-import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
@@ -42,16 +42,9 @@ async function build(supergraphSdl: string) {
   onTestFinished(() => generation.close());
   return {
     async validate(query: string) {
-      let priority: ValidatedOperation["priority"] | undefined;
       const graphql = { query, operationName: undefined, variables: undefined, extensions: undefined };
-      await generation.validation.validate(
-        { method: "POST", responseType: "application/json", graphql, client: "" },
-        (operation) => {
-          priority = operation.priority;
-          return Promise.resolve({ status: 200, contentType: "", body: Buffer.of() });
-        },
-      );
-      return priority;
+      const operation = await generation.validation.validate({ method: "POST", graphql });
+      return operation instanceof InvalidOperation ? operation.errors : operation.priority;
     },
   };
 }

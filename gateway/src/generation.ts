@@ -2,10 +2,10 @@
 // validation and caches. Called at start and for each new supergraph.
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, parse } from "graphql";
+import { InvalidOperation } from "./errors/invalid-operation.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { addRangeCheckToCustomScalars } from "./parse/numeric-input.ts";
 import { createOperationStore } from "./parse/operation-store.ts";
-import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
@@ -191,14 +191,13 @@ async function warm(
     await setImmediate();
     if (signal.aborted) return;
     const graphql = { query: source, operationName, variables: undefined, extensions: undefined };
-    const request = { method: "POST", responseType: "application/json", graphql, client: "" } as const;
-    const prepare = async (operation: ValidatedOperation) => {
+    try {
+      const operation = await validation.validate({ method: "POST", graphql });
+      if (operation instanceof InvalidOperation) continue;
       for (const variables of conditions) await stages.prepare(operation, variables);
-      // `validate` requires a response; this one is discarded.
-      return { status: 200, contentType: "", body: Buffer.of() };
-    };
-    // An operation that fails here also fails for the client that sends it next, and is reported then.
-    await validation.validate(request, prepare).catch(() => undefined);
+    } catch {
+      // An operation that fails here also fails for the client that sends it next, and is reported then.
+    }
   }
 }
 

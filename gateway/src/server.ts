@@ -21,20 +21,22 @@ import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
 import { variableSuffixOf, serviceOfVariableSuffix } from "./entity-cache-config.ts";
-import { Rejection, rejectRequest } from "./errors/rejections.ts";
+import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import { createFastPath } from "./paths/fast.ts";
-import { createFullPath, type FullPath, type ReceivedParameters } from "./paths/full.ts";
+import { createFullPath, type FullPath } from "./paths/full.ts";
+import type { ReceivedParameters } from "./paths/receive.ts";
+import { rejectRequest } from "./paths/rejected-response.ts";
+import { createResponseSender, type SendResponse } from "./paths/send-response.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { ClientResponse } from "./response.ts";
 import { createEntityCache, type EntityCache } from "./run/caching/entity-cache.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
-import { createResponseSender, type SendResponse } from "./shape/send-response.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generation, type Generations } from "./supergraph/generations.ts";
 import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
@@ -110,20 +112,42 @@ export function createGateway({
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
-  const { callerLimits, ...admit } = createCallerChecks(config, revocations, observe, observers);
+  const { callers, callerLimits, charges, incompleteRequests } = createCallerChecks(
+    config,
+    revocations,
+    observe,
+    observers,
+  );
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
-  const exposesPlans = config.profile === "development";
-  const receipts = createReceipts(config.consistencyKeys);
-  const pipeline = createPipeline({ ...config, ...admit, exposesPlans, receipts, nextIteration, observe });
-  const send = createResponseSender({ ...config, observe });
+  const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
+  const pipeline = createPipeline({
+    requestTimeoutMs: config.requestTimeoutMs,
+    measuresStages: config.serverTiming,
+    exposesPlans: config.profile === "development",
+    tagHeader: config.tagHeader,
+    receipts: createReceipts(config.consistencyKeys),
+    admission: createOperationAdmission(admission),
+    charges,
+    send,
+    observe,
+  });
+  const receiving = {
+    callers,
+    charges,
+    incompleteRequests,
+    nextIteration,
+    graphqlBodyBytesMax: config.graphqlBodyBytesMax,
+    jsonLimits: config.jsonLimits,
+    documentCharactersMax: config.documentCharactersMax,
+  };
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const operationAdmission = createOperationAdmission(admission);
-  const pathOptions = { pipeline, admission: operationAdmission, generations, persistedQueries, send, observe };
-  const fullPath = createFullPath(pathOptions);
+  const fullPath = createFullPath({ pipeline, receiving, charges, generations, persistedQueries, send, observe });
   const app = createApp({ config, cors, observe, generations, send, graphiql, fullPath });
-  const handle = config.fastPath ? createFastPath({ ...pathOptions, continueInFull: app }) : app;
+  const handle = config.fastPath
+    ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
+    : app;
   const stopWatching = watchSupergraph({
     source: createSource(config),
     pollMs: config.supergraph.pollMs,
@@ -132,7 +156,7 @@ export function createGateway({
   });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
-    incompleteRequests: admit.incompleteRequests,
+    incompleteRequests,
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,

@@ -1,4 +1,4 @@
-// Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; pipeline.ts calls them in their order.
+// Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; execute.ts calls them in their order.
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { DocumentCpu } from "./document-cpu.ts";
 import type { GatewayObserver } from "./observations.ts";
