@@ -33,7 +33,6 @@ export interface ExecutionRequest {
   /** The fetches are aborted when it closes. */
   readonly connection: ClientConnection;
   readonly cpu: RequestCpu;
-  /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
 
@@ -45,9 +44,7 @@ export type ExecutionResult =
 
 export interface ExecutedOperation {
   readonly kind: "executed";
-  /** JSON in UTF-8. */
   readonly body: Buffer;
-  /** Undefined: a response without errors. */
   readonly summary: ResultSummary | undefined;
   /** Undefined: caches must not store the result. */
   readonly caching: ResponseCaching | undefined;
@@ -57,7 +54,6 @@ export interface ExecutedOperation {
   readonly startsMs: readonly [planMs: number, runMs: number, shapeMs: number] | undefined;
 }
 
-/** The same for all requests. */
 export interface ExecuteOptions {
   readonly requestTimeoutMs: number;
   readonly measuresStages: boolean;
@@ -66,7 +62,6 @@ export interface ExecuteOptions {
   readonly observe: GatewayObserver;
 }
 
-/** The rate limits of callers. */
 export interface OperationCharges {
   /** @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE. */
   chargeOperation(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number): void;

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { composeSupergraph } from "../test/helpers/subgraphs.ts";
 import { readConfig } from "./config.ts";
 import { InvalidOperation } from "./errors/invalid-operation.ts";
-import { buildGeneration, type GenerationOptions } from "./generation.ts";
+import { buildGeneration } from "./generation.ts";
 import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
@@ -28,17 +28,25 @@ async function build(supergraphSdl: string) {
   const config = readConfig({ SUPERGRAPH_URL: "http://127.0.0.1:1" });
   const plannerPool = createPlannerPool({ ...config.planning, workers: 1, observe });
   onTestFinished(() => plannerPool.close());
-  const options: GenerationOptions = {
-    ...config,
-    ...config.supergraph,
-    plannerPool,
+  const generation = await buildGeneration(supergraphSdl, {
+    documents: {
+      introspection: true,
+      documentTokensMax: config.documentTokensMax,
+      operationLimits: config.operationLimits,
+      nextIteration: createEventLoopQueue(),
+      persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
+      plugins: [],
+      observe,
+    },
+    subgraphs: config.subgraphs,
+    planning: config.planning,
+    introspectionBytesMax: config.introspectionBytesMax,
+    overrideLabels: [],
+    fetchSharing: true,
     writesOf: createWriteCounts(),
-    persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
-    nextIteration: createEventLoopQueue(),
-    plugins: [],
+    plannerPool,
     observe,
-  };
-  const generation = await buildGeneration(supergraphSdl, options);
+  });
   onTestFinished(() => generation.close());
   return {
     async validate(query: string) {

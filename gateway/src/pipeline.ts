@@ -36,7 +36,6 @@ export interface PipelineOptions extends ExecuteOptions {
   readonly send: SendResponse;
 }
 
-/** A request that has passed stage 1. */
 export interface ReceivedRequest extends Pick<ExecutionRequest, "method" | "graphql" | "operation"> {
   readonly responseType: ResponseType;
   /** Of the operation; `normal` for a document that is not in the operation store. */

@@ -1,4 +1,4 @@
-// A response to a client before it is sent: status, media type, headers, body and how the request ended.
+// An HTTP response to a client, before it is sent.
 import type { ResultSummary } from "./result-summary.ts";
 
 /** The media types of a GraphQL response. The first is used for a missing `Accept` and for any type (GraphQL over HTTP, "Accept"). */
@@ -8,7 +8,7 @@ export type ResponseType = (typeof responseTypes)[number];
 export interface ClientResponse {
   readonly status: number;
   readonly contentType: string;
-  /** Further headers, as a raw list: name, value, name, value. */
+  /** Further headers, as a raw list. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
   /** Of a response that caches may store: the ETag without quotes and without the suffix for the content coding (paths/send-response.ts). */

@@ -1,7 +1,4 @@
-/**
- * How an operation ended: with data and no errors; with data and errors; with errors and no data; rejected before it ran; or aborted, since
- * the client disconnected before the result was known.
- */
+/** `partial`: data and errors. `failed`: no data. `rejected`: before it ran. `aborted`: the client disconnected before the result was known. */
 export type RequestOutcome = "ok" | "partial" | "failed" | "rejected" | "aborted";
 
 /** How a response is counted and logged. */

@@ -10,7 +10,7 @@ import { createIncompleteRequests, type IncompleteRequests } from "@tributary/ki
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
-import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
+import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { rejectBrokenHttp } from "./admit/broken-request.ts";
@@ -20,16 +20,15 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
-import { variableSuffixOf, serviceOfVariableSuffix } from "./entity-cache-config.ts";
 import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
-import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
+import { createEventLoopQueue, type NextIteration } from "./parse/event-loop-queue.ts";
 import { createFastPath } from "./paths/fast.ts";
 import { createFullPath, type FullPath } from "./paths/full.ts";
-import type { ReceivedParameters } from "./paths/receive.ts";
+import type { ReceivedParameters, ReceiveOptions } from "./paths/receive.ts";
 import { rejectRequest } from "./paths/rejected-response.ts";
 import { createResponseSender, type SendResponse } from "./paths/send-response.ts";
 import { createPipeline } from "./pipeline.ts";
@@ -37,6 +36,7 @@ import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { ClientResponse } from "./response.ts";
 import { createEntityCache, type EntityCache } from "./run/caching/entity-cache.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
+import { followedNameOf } from "./subgraph-settings/subgraph-variables.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generation, type Generations } from "./supergraph/generations.ts";
 import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
@@ -48,13 +48,12 @@ import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
 export interface Gateway {
   readonly handler: RequestListener;
   readonly incompleteRequests: IncompleteRequests;
-  /** Adds the listeners for connections. Call it before the server listens. */
+  /** Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
-  /** True once a supergraph is loaded. */
   isReady(): boolean;
   /** All sizes but that of the persisted queries are 0 before a supergraph is loaded. */
   cacheSizes(): CacheSizes;
-  /** A hash of the supergraph in use; undefined before one is loaded. */
+  /** Undefined before a supergraph is loaded. */
   supergraphId(): string | undefined;
   /** Called after the last request. */
   close(): Promise<void>;
@@ -93,31 +92,13 @@ export function createGateway({
   const nextIteration = createEventLoopQueue();
   const revocations = createRevocations();
   const entityCache = createConfiguredEntityCache(config, revocations, observe);
-  const generationOptions: GenerationOptions = {
-    ...config,
-    nextIteration,
-    subgraphUrls: config.supergraph.subgraphUrls,
-    subgraphKeyChecks: config.supergraph.subgraphKeyChecks,
-    persistedQueries,
-    writesOf: createWriteCounts(),
-    entityCache,
-    plannerPool,
-    plugins: apolloPlugins,
-    fetchObserver: observers?.fetchObserver,
-    observe,
-  };
-  const generations = createGenerations({
-    build: (supergraphSdl) => buildGeneration(supergraphSdl, generationOptions),
-    // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
-    graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
-    observe,
-  });
-  const { callers, callerLimits, charges, incompleteRequests } = createCallerChecks(
+  const generations = createConfiguredGenerations(
     config,
-    revocations,
-    observe,
-    observers,
+    { nextIteration, persistedQueries, plugins: apolloPlugins, observe },
+    { entityCache, plannerPool, fetchObserver: observers?.fetchObserver, observe },
   );
+  const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
+  const { charges, incompleteRequests } = receiving;
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
   const pipeline = createPipeline({
@@ -131,15 +112,6 @@ export function createGateway({
     send,
     observe,
   });
-  const receiving = {
-    callers,
-    charges,
-    incompleteRequests,
-    nextIteration,
-    graphqlBodyBytesMax: config.graphqlBodyBytesMax,
-    jsonLimits: config.jsonLimits,
-    documentCharactersMax: config.documentCharactersMax,
-  };
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
@@ -172,6 +144,30 @@ export function createGateway({
   };
 }
 
+function createConfiguredGenerations(
+  config: Config,
+  validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "plugins" | "observe">,
+  parts: Pick<GenerationOptions, "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
+): Generations {
+  const { introspection, documentTokensMax, operationLimits } = config;
+  const options: GenerationOptions = {
+    documents: { introspection, documentTokensMax, operationLimits, ...validation },
+    subgraphs: config.subgraphs,
+    planning: config.planning,
+    introspectionBytesMax: config.introspectionBytesMax,
+    overrideLabels: config.overrideLabels,
+    fetchSharing: config.fetchSharing,
+    writesOf: createWriteCounts(),
+    ...parts,
+  };
+  return createGenerations({
+    build: (supergraphSdl) => buildGeneration(supergraphSdl, options),
+    // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
+    graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
+    observe: parts.observe,
+  });
+}
+
 function listCacheSizes(
   generation: Generation | undefined,
   persistedQueries: BoundedMap<string>,
@@ -186,41 +182,39 @@ function listCacheSizes(
   };
 }
 
-/** Undefined if the entity cache is off for all subgraphs. */
 function createConfiguredEntityCache(
   config: Config,
   revocations: Revocations,
   observe: GatewayObserver,
 ): EntityCache | undefined {
-  const { entityCacheConfig, requestTimeoutMs } = config;
-  if (!entityCacheConfig) return undefined;
-  return createEntityCache({
-    ...entityCacheConfig,
-    revocations,
-    nameOf: variableSuffixOf,
-    serviceOf: serviceOfVariableSuffix,
-    requestTimeoutMs,
-    observe,
-  });
+  const { entityCache } = config.subgraphs;
+  if (!entityCache) return undefined;
+  const { requestTimeoutMs } = config;
+  return createEntityCache({ ...entityCache, revocations, nameOf: followedNameOf, requestTimeoutMs, observe });
 }
 
-/** Who sends a request, how many requests each caller may send, and which requests are not complete. */
 function createCallerChecks(
-  { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax }: Config,
+  config: Config,
   revocations: Revocations,
+  nextIteration: NextIteration,
   observe: GatewayObserver,
   observers: TelemetryObservers | undefined,
-) {
+): { readonly callerLimits: CallerLimits; readonly receiving: ReceiveOptions } {
+  const { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax } = config;
+  const { graphqlBodyBytesMax, jsonLimits, documentCharactersMax } = config;
+  const { trustedProxies } = callerConfig;
   const callers = createCallers({
     ...callerConfig,
     revocations,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
-  const options = { ...rateLimitConfig, ...callerConfig, callers, observe: observers?.observeRateLimits };
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, bytesMax, observe });
-  const callerLimits = createCallerLimits(options);
-  return { callers, callerLimits, charges: createCharges(callerLimits), incompleteRequests };
+  const observeRateLimits = observers?.observeRateLimits;
+  const callerLimits = createCallerLimits({ ...rateLimitConfig, trustedProxies, callers, observe: observeRateLimits });
+  const charges = createCharges(callerLimits);
+  const limits = { graphqlBodyBytesMax, jsonLimits, documentCharactersMax };
+  return { callerLimits, receiving: { callers, charges, incompleteRequests, nextIteration, ...limits } };
 }
 
 function prepareServer(
@@ -249,7 +243,7 @@ interface AppOptions {
   readonly fullPath: FullPath;
 }
 
-/** The state of one request in Express, in `response.locals`. */
+/** In `response.locals` of Express. */
 interface Locals {
   readonly exchange: GatewayExchange;
   /** Undefined if the fast path has not read the body. */

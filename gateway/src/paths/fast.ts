@@ -1,6 +1,5 @@
-// The fast path of /graphql: server.ts calls it first for every request, whatever its URL. Without Express and Apollo Server, it serves the
-// operations in the operation store, which the full path has validated before. It passes any other request to the full path, also an invalid one. If
-// it has read the parameters, it passes them too, because a body can be read only once. The hottest code of the gateway.
+// The fast path of /graphql, the hottest code of the gateway: server.ts calls it first for every request, whatever its URL. It serves the operations
+// in the operation store, and passes any other request to the full path, also an invalid one.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -16,9 +15,8 @@ export interface FastPathOptions {
   readonly pipeline: Pipeline;
   readonly receiving: ReceiveOptions;
   readonly generations: Generations;
-  /** The texts of automatic persisted queries, by hash. */
   readonly persistedQueries: BoundedMap<string>;
-  /** Calls Express, which routes the request to the full path. `received` is undefined if the body is not read yet. */
+  /** `received`: the parameters, if the body is already read, since it can be read only once. */
   readonly continueInFull: (exchange: GatewayExchange, received?: ReceivedParameters) => void;
 }
 

@@ -23,7 +23,6 @@ export interface FullPathOptions {
   readonly receiving: ReceiveOptions;
   readonly charges: Charges;
   readonly generations: Generations;
-  /** The texts of automatic persisted queries, by hash. */
   readonly persistedQueries: BoundedMap<string>;
   readonly send: SendResponse;
   readonly observe: GatewayObserver;

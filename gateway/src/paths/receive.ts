@@ -42,8 +42,17 @@ export function receive(options: ReceiveOptions, exchange: GatewayExchange, done
     if (isLong) return void readLater({ exchange, body, identification }, options, done);
     const received = body instanceof Error ? body : readParameters(body, options);
     if (identification === undefined) done(received);
-    else void identification.then((rejection) => done(rejection ?? received));
+    else void finishAfter(identification, received, done);
   });
+}
+
+async function finishAfter(
+  identification: Promise<Error | undefined>,
+  received: ReceivedParameters,
+  done: ReceiveCallback,
+): Promise<void> {
+  const rejection = await identification;
+  done(rejection ?? received);
 }
 
 interface ReceivedBody {
