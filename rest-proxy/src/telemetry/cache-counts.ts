@@ -3,7 +3,6 @@ import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/
 import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { CacheObservation } from "../cache/cache-request.ts";
 
-/** The stored responses. */
 interface CacheSize {
   readonly bytes: number;
   readonly entries: number;
@@ -11,7 +10,6 @@ interface CacheSize {
 
 type Result = Expected<typeof restMetrics.tributary_rest_cache_requests_total, "result">;
 
-/** The metrics of the response cache, which `createResourceCache` reports to. */
 export interface CacheObserver {
   count(observation: CacheObservation): void;
   /** Sets the gauges of the cache: `size` is called at each scrape. */

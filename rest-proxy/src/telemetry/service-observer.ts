@@ -3,7 +3,6 @@ import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { ClientDisconnected } from "../errors/service-failure.ts";
 
-/** The metrics of the requests to one service. `forward/client.ts` calls it for each request. */
 export interface ServiceClientObserver {
   /** Call it when a request is sent: it is in flight until `closed`. */
   begin(): ObservedServiceRequest;
@@ -12,7 +11,6 @@ export interface ServiceClientObserver {
 }
 
 interface ObservedServiceRequest {
-  /** The head of the response is received. */
   responded(status: number): void;
   /** There is no response; `closed` has to be called too. */
   failed(error: unknown): void;
