@@ -1,12 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, type Environment, describeEnvironment } from "@tributary/kit/process/env";
-import { parse } from "graphql";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "./config.ts";
-import { listFollowedServices } from "./entity-cache-config.ts";
 import { codes } from "./errors/codes.ts";
-import { readAddresses, variableNameOf } from "./supergraph/addresses.ts";
 
 const inProduction = {
   PROFILE: "production",
@@ -39,41 +36,6 @@ describe("the configuration", () => {
     ]);
   });
 
-  test("URLs of subgraphs are read by variable name, one replica or several", () => {
-    const config = readConfig({
-      ...enough,
-      SUBGRAPH_URL_USERS: "http://127.0.0.1:4001/graphql",
-      SUBGRAPH_URL_POSTS: "http://10.0.0.1:4002/graphql, http://10.0.0.2:4002/graphql",
-      SUBGRAPH_URL_: "http://x",
-    });
-    expect(config.supergraph.subgraphUrls).toEqual({
-      SUBGRAPH_URL_USERS: ["http://127.0.0.1:4001/graphql"],
-      SUBGRAPH_URL_POSTS: ["http://10.0.0.1:4002/graphql", "http://10.0.0.2:4002/graphql"],
-    });
-  });
-
-  test("the feeds that the gateway follows have the names of the services, not those of variables", () => {
-    const { entityCacheConfig } = readConfig({
-      ...enough,
-      ENTITY_CACHE_POSTS: "on",
-      ENTITY_CACHE_LINE_ITEMS: "on",
-      ENTITY_CACHE_ORDERS: "on",
-      SUBGRAPH_FEED_URL_POSTS: "http://posts:4102",
-      SUBGRAPH_FEED_URL_LINE_ITEMS: "http://line-items:4105",
-      SUBGRAPH_FEED_URL_ORDERS: "none",
-    });
-    expect(listFollowedServices(entityCacheConfig)).toEqual(["posts", "line-items"]);
-    expect(listFollowedServices(undefined)).toEqual([]);
-  });
-
-  test("key checks of subgraphs are read by variable name", () => {
-    const config = readConfig({ ...enough, SUBGRAPH_KEY_CHECK_USERS: "off", SUBGRAPH_KEY_CHECK_POSTS: "on" });
-    expect(config.supergraph.subgraphKeyChecks).toEqual({
-      SUBGRAPH_KEY_CHECK_USERS: false,
-      SUBGRAPH_KEY_CHECK_POSTS: true,
-    });
-  });
-
   test.each<[Environment, RegExp]>([
     [{}, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
     [{ ...enough, SUPERGRAPH_URL: "http://x" }, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
@@ -96,56 +58,6 @@ describe("the configuration", () => {
   test("FAST_LANE is refused with its new name", () => {
     expect(() => readConfig({ ...enough, FAST_LANE: "false" })).toThrow("FAST_LANE is now named FAST_PATH");
     expect(readConfig({ ...enough, FAST_PATH: "false" }).fastPath).toBe(false);
-  });
-});
-
-describe("addresses of subgraphs", () => {
-  const supergraph = parse(`
-  enum join__Graph {
-    USERS @join__graph(name: "users", url: "http://users/graphql")
-    MY_ORDERS_1 @join__graph(name: "my-orders.1", url: "http://orders/graphql")
-    NOWHERE @join__graph(name: "nowhere", url: "")
-    LOCAL @join__graph(name: "local", url: "file:///etc/passwd")
-  }
-`);
-
-  const none = { subgraphUrls: {}, subgraphKeyChecks: {} };
-
-  test("a subgraph has the URL of the supergraph, or the URLs of its variable", () => {
-    const subgraphUrls = {
-      SUBGRAPH_URL_MY_ORDERS_1: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"],
-    };
-    expect(readAddresses(supergraph, { ...none, subgraphUrls })).toEqual({
-      subgraphs: [
-        { service: "users", urls: ["http://users/graphql"], checksKeys: true },
-        {
-          service: "my-orders.1",
-          urls: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"],
-          checksKeys: true,
-        },
-        { service: "nowhere", urls: [], checksKeys: true },
-        { service: "local", urls: [], checksKeys: true },
-      ],
-      unknownVariables: [],
-    });
-  });
-
-  test("the key check of a subgraph can be switched off", () => {
-    const subgraphKeyChecks = { SUBGRAPH_KEY_CHECK_MY_ORDERS_1: false, SUBGRAPH_KEY_CHECK_USERS: true };
-    const { subgraphs, unknownVariables } = readAddresses(supergraph, { ...none, subgraphKeyChecks });
-    expect(subgraphs.map(({ checksKeys }) => checksKeys)).toEqual([true, false, true, true]);
-    expect(unknownVariables).toEqual([]);
-  });
-
-  test.each([
-    ["my-orders.1", "SUBGRAPH_URL_MY_ORDERS_1"],
-    ["größe", "SUBGRAPH_URL_GR_SSE"],
-  ])("the override of %s is %s", (service, name) => {
-    expect(variableNameOf("SUBGRAPH_URL", service)).toBe(name);
-  });
-
-  test("a schema that is not a supergraph is rejected", () => {
-    expect(() => readAddresses(parse("type Query { a: Int }"), none)).toThrow("join__Graph");
   });
 });
 

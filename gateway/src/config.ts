@@ -8,15 +8,12 @@ import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
-import { readEntityCacheConfig } from "./entity-cache-config.ts";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import type { OperationLimits } from "./parse/limits.ts";
+import { readSubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 
 export type Config = ReturnType<typeof readConfig>;
-
-/** The most URLs of one subgraph. It can have more replicas, since a DNS name can have several addresses. */
-const subgraphUrlsMax = 64;
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
@@ -33,7 +30,6 @@ export function readConfig(environment: Environment) {
     });
     // Not an alias: the gateway does not start if FAST_LANE is set.
     env.renamed("FAST_LANE", "FAST_PATH");
-    const supergraph = readSupergraph(env);
     return {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
@@ -42,8 +38,8 @@ export function readConfig(environment: Environment) {
       tagHeader: readTagHeader(env),
       ...readTelemetryConfig(env, { name: "gateway", callers: "clients" }),
       ...readKnownNames(env),
-      supergraph,
-      entityCacheConfig: readEntityCacheConfig(env, profile, supergraph.subgraphUrls),
+      supergraph: readSupergraph(env),
+      subgraphs: readSubgraphVariables(env, profile),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
       planning: readPlanning(env),
@@ -136,29 +132,7 @@ function readSupergraph(env: EnvironmentReader) {
     max: 3_600_000,
     why: "the interval at which the supergraph is polled; a file is also watched",
   });
-  return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env), subgraphKeyChecks: readKeyChecks(env) };
-}
-
-/** The URLs of each subgraph, by the whole variable name, such as SUBGRAPH_URL_USERS. supergraph/addresses.ts maps each variable to its subgraph. */
-function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
-  const urlsByVariable: Record<string, readonly string[]> = {};
-  for (const [name, value] of Object.entries(env.withPrefix("SUBGRAPH_URL_"))) {
-    const urls = value.split(",").map((url) => url.trim());
-    if (urls.length > subgraphUrlsMax) env.problem(`${name} lists more than ${subgraphUrlsMax} URLs`);
-    if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
-    urlsByVariable[name] = urls;
-  }
-  return urlsByVariable;
-}
-
-/** Whether the gateway checks the keys of entities from one subgraph (run/entities.ts), by the whole variable name. Without a variable it does. */
-function readKeyChecks(env: EnvironmentReader): Readonly<Record<string, boolean>> {
-  const checksByVariable: Record<string, boolean> = {};
-  for (const [name, value] of Object.entries(env.withPrefix("SUBGRAPH_KEY_CHECK_"))) {
-    if (value !== "on" && value !== "off") env.problem(`${name} is neither on nor off`);
-    checksByVariable[name] = value !== "off";
-  }
-  return checksByVariable;
+  return { file, url, pollMs };
 }
 
 function readBounds(env: EnvironmentReader) {
@@ -174,18 +148,6 @@ function readBounds(env: EnvironmentReader) {
       min: 10,
       max: 300_000,
       why: "the time a client has to read its response; then the connection is closed",
-    }),
-    subgraphTimeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
-      fallback: 10_000,
-      min: 10,
-      max: 300_000,
-      why: "the deadline of one fetch from a subgraph, body included",
-    }),
-    subgraphBodyBytesMax: env.integer("SUBGRAPH_BODY_BYTES_MAX", {
-      fallback: 10_000_000,
-      min: 1_000,
-      max: 1_000_000_000,
-      why: "a longer response of a subgraph is not read to the end and counts as a failure",
     }),
     graphqlBodyBytesMax: env.integer("GRAPHQL_BODY_BYTES_MAX", {
       fallback: 1_048_576,

@@ -2,8 +2,8 @@ import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { expect, onTestFinished, test } from "vitest";
 import { composeSupergraph } from "../test/helpers/subgraphs.ts";
 import { readConfig } from "./config.ts";
-import { buildGeneration, type GenerationOptions } from "./generation.ts";
-import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import { InvalidOperation } from "./errors/invalid-operation.ts";
+import { buildGeneration } from "./generation.ts";
 import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
@@ -28,30 +28,31 @@ async function build(supergraphSdl: string) {
   const config = readConfig({ SUPERGRAPH_URL: "http://127.0.0.1:1" });
   const plannerPool = createPlannerPool({ ...config.planning, workers: 1, observe });
   onTestFinished(() => plannerPool.close());
-  const options: GenerationOptions = {
-    ...config,
-    ...config.supergraph,
-    plannerPool,
+  const generation = await buildGeneration(supergraphSdl, {
+    documents: {
+      introspection: true,
+      documentTokensMax: config.documentTokensMax,
+      operationLimits: config.operationLimits,
+      nextIteration: createEventLoopQueue(),
+      persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
+      plugins: [],
+      observe,
+    },
+    subgraphs: config.subgraphs,
+    planning: config.planning,
+    introspectionBytesMax: config.introspectionBytesMax,
+    overrideLabels: [],
+    fetchSharing: true,
     writesOf: createWriteCounts(),
-    persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
-    nextIteration: createEventLoopQueue(),
-    plugins: [],
+    plannerPool,
     observe,
-  };
-  const generation = await buildGeneration(supergraphSdl, options);
+  });
   onTestFinished(() => generation.close());
   return {
     async validate(query: string) {
-      let priority: ValidatedOperation["priority"] | undefined;
       const graphql = { query, operationName: undefined, variables: undefined, extensions: undefined };
-      await generation.validation.validate(
-        { method: "POST", responseType: "application/json", graphql, client: "" },
-        (operation) => {
-          priority = operation.priority;
-          return Promise.resolve({ status: 200, contentType: "", body: Buffer.of() });
-        },
-      );
-      return priority;
+      const operation = await generation.validation.validate({ method: "POST", graphql });
+      return operation instanceof InvalidOperation ? operation.errors : operation.priority;
     },
   };
 }

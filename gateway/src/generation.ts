@@ -2,10 +2,10 @@
 // validation and caches. Called at start and for each new supergraph.
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, parse } from "graphql";
+import { InvalidOperation } from "./errors/invalid-operation.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { addRangeCheckToCustomScalars } from "./parse/numeric-input.ts";
 import { createOperationStore } from "./parse/operation-store.ts";
-import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
@@ -13,7 +13,12 @@ import type { EntityCache } from "./run/caching/entity-cache.ts";
 import { createSubgraphClient, type SubgraphClient } from "./run/subgraph-client.ts";
 import type { WriteCount } from "./run/write-counts.ts";
 import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
-import { type Addresses, readAddresses, type SubgraphSettings } from "./supergraph/addresses.ts";
+import {
+  type ResolvedSubgraphs,
+  resolveSubgraphs,
+  type SubgraphSettings,
+} from "./subgraph-settings/subgraph-settings.ts";
+import type { SubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 import {
   type DocumentValidator,
   type DocumentValidatorOptions,
@@ -22,11 +27,10 @@ import {
 import type { Generation, UsedOperation } from "./supergraph/generations.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 
-export interface GenerationOptions
-  extends Omit<DocumentValidatorOptions, "apiSchema" | "operations">, SubgraphSettings {
-  readonly subgraphTimeoutMs: number;
+export interface GenerationOptions {
+  readonly documents: Omit<DocumentValidatorOptions, "apiSchema" | "operations">;
+  readonly subgraphs: SubgraphVariables;
   readonly plannerPool: PlannerPool;
-  /** Bounds of the caches of plans and of operations. */
   readonly planning: {
     readonly plansMax: number;
     readonly plansBytesMax: number;
@@ -38,11 +42,10 @@ export interface GenerationOptions
   readonly introspectionBytesMax: number;
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
   readonly overrideLabels: readonly string[];
-  readonly subgraphBodyBytesMax: number;
-  /** The count of mutations to a subgraph; the same for all generations. */
+  /** The same for all generations. */
   readonly writesOf: (service: string) => WriteCount;
-  /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
+  readonly observe: GatewayObserver;
 }
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
@@ -61,9 +64,9 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
   };
   try {
     const supergraph = parse(supergraphSdl, { noLocation: true });
-    const addresses = readAddresses(supergraph, o);
-    const { subgraphs } = addresses;
-    reportAddresses(o.observe, addresses);
+    const resolved = resolveSubgraphs(supergraph, o.subgraphs);
+    const { subgraphs } = resolved;
+    reportSubgraphs(o.observe, resolved);
     reportUnusedLabels(planner.overrideLabels, o);
     reportDirectives(planner.ineffectiveDirectives, o.observe);
     clients = createClients(subgraphs, o);
@@ -73,9 +76,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
       bytesMax: o.planning.plansBytesMax,
       observe: o.observe,
     });
-    const unchecked = subgraphs.filter(({ checksKeys }) => !checksKeys);
-    const uncheckedSubgraphs = new Set(unchecked.map(({ service }) => service));
-    const stages = await buildStages(supergraph, { planner, plans, clients, uncheckedSubgraphs }, o);
+    const stages = await buildStages(supergraph, { planner, plans, clients, subgraphs }, o);
     const built: WithoutValidation = {
       apiSdl: planner.apiSdl,
       subgraphs: [...clients.keys()],
@@ -94,8 +95,7 @@ interface StagesParts {
   readonly planner: SupergraphPlanner;
   readonly plans: PlanCache;
   readonly clients: Clients;
-  /** Subgraphs with SUBGRAPH_KEY_CHECK_<NAME>=off: the keys of their entities are not checked. */
-  readonly uncheckedSubgraphs: ReadonlySet<string>;
+  readonly subgraphs: readonly SubgraphSettings[];
 }
 
 /**
@@ -104,7 +104,7 @@ interface StagesParts {
  */
 async function buildStages(
   supergraph: DocumentNode,
-  { planner, plans, clients, uncheckedSubgraphs }: StagesParts,
+  { planner, plans, clients, subgraphs }: StagesParts,
   o: GenerationOptions,
 ): Promise<SupergraphStages> {
   await setImmediate();
@@ -118,6 +118,7 @@ async function buildStages(
     if (!client) throw new Error(`The supergraph has no subgraph ${service}`);
     return client;
   };
+  const unchecked = new Set(subgraphs.filter(({ checksKeys }) => !checksKeys).map(({ service }) => service));
   return createSupergraphStages({
     apiSchema,
     supergraphSchema,
@@ -131,7 +132,7 @@ async function buildStages(
     overrideLabels: planner.overrideLabels,
     enabledLabels: o.overrideLabels,
     clientOf,
-    checksKeys: (service) => !uncheckedSubgraphs.has(service),
+    checksKeys: (service) => !unchecked.has(service),
     fetchSharing: o.fetchSharing,
     entityCache: o.entityCache,
     fetchObserver: o.fetchObserver,
@@ -139,7 +140,6 @@ async function buildStages(
   });
 }
 
-/** What a generation has before its documents can be validated. */
 interface WithoutValidation extends Pick<Generation, "apiSdl" | "subgraphs" | "stages" | "sizeOfPlans"> {
   release(): Promise<void>;
 }
@@ -153,8 +153,7 @@ async function addValidation(
   const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
   const bytesMax = o.planning.operationsBytesMax;
   const operations = createOperationStore({ documentsMax, bytesMax, rootFieldPriorities, onEvicted });
-  // `o` has the other options of the validator.
-  const validation = await createDocumentValidator({ ...o, apiSchema: stages.apiSchema, operations });
+  const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
   return {
     apiSdl,
     subgraphs,
@@ -191,29 +190,21 @@ async function warm(
     await setImmediate();
     if (signal.aborted) return;
     const graphql = { query: source, operationName, variables: undefined, extensions: undefined };
-    const request = { method: "POST", responseType: "application/json", graphql, client: "" } as const;
-    const prepare = async (operation: ValidatedOperation) => {
+    try {
+      const operation = await validation.validate({ method: "POST", graphql });
+      if (operation instanceof InvalidOperation) continue;
       for (const variables of conditions) await stages.prepare(operation, variables);
-      // `validate` requires a response; this one is discarded.
-      return { status: 200, contentType: "", body: Buffer.of() };
-    };
-    // An operation that fails here also fails for the client that sends it next, and is reported then.
-    await validation.validate(request, prepare).catch(() => undefined);
+    } catch {
+      // An operation that fails here also fails for the client that sends it next, and is reported then.
+    }
   }
 }
 
-function createClients(subgraphs: Addresses["subgraphs"], o: GenerationOptions): Clients {
+function createClients(subgraphs: readonly SubgraphSettings[], { writesOf, observe }: GenerationOptions): Clients {
   return new Map(
-    subgraphs.map(({ service, urls }) => [
-      service,
-      createSubgraphClient({
-        name: service,
-        urls,
-        timeoutMs: o.subgraphTimeoutMs,
-        bodyBytesMax: o.subgraphBodyBytesMax,
-        writes: o.writesOf(service),
-        observe: o.observe,
-      }),
+    subgraphs.map((settings) => [
+      settings.service,
+      createSubgraphClient(settings, { writes: writesOf(settings.service), observe }),
     ]),
   );
 }
@@ -232,7 +223,7 @@ function reportDirectives(
   if (custom.length > 0) observe({ kind: "custom-directives", directives: custom });
 }
 
-function reportAddresses(observe: GatewayObserver, { subgraphs, unknownVariables }: Addresses): void {
+function reportSubgraphs(observe: GatewayObserver, { subgraphs, unknownVariables }: ResolvedSubgraphs): void {
   const withoutAddress = subgraphs.filter(({ urls }) => urls.length === 0);
   for (const { service } of withoutAddress) observe({ kind: "subgraph-without-address", service });
   for (const variable of unknownVariables) observe({ kind: "variable-without-subgraph", variable });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import express, { type Response, type Router } from "express";
 
 export interface GraphiqlOptions {
-  /** The built bundle: `index.html`, which loads `./assets/*`. */
   readonly folder: string;
   /** The local token issuer, to which the page may send requests; undefined in production. */
   readonly issuerUrl: string | undefined;

@@ -4,7 +4,7 @@ import type { ConnectionClosed } from "@tributary/kit/http/incomplete-requests";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { CacheName } from "./telemetry/cache-metrics.ts";
 
-/** All that logs and spans contain of a client's document. Computed once per operation. */
+/** All that logs and spans contain of a client's document. */
 export interface OperationIdentity {
   /** The first 100 characters; undefined for an anonymous operation. */
   readonly operationName: string | undefined;
@@ -12,7 +12,7 @@ export interface OperationIdentity {
   readonly documentHash: string;
 }
 
-/** For finding the log lines of one request, in this and in other processes. The trace id is set even if the request is not traced. */
+/** The trace id is set even if the request is not traced. */
 interface RequestIds extends Partial<OperationIdentity> {
   readonly requestId: string;
   readonly traceId: string;
@@ -32,7 +32,6 @@ export type GatewayObservation =
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   /** `response-truncated`: the client did not read its response within RESPONSE_TIMEOUT_MS, so its connection was closed. */
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
-  /** After each fetch of the token issuer's keys. */
   | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
   /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
   | { readonly kind: "token-keys-failed"; readonly cause: unknown }
@@ -50,14 +49,13 @@ type SupergraphObservation =
       readonly tookMs: number;
     }
   | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
-  /** At each further poll until the source can be read again. */
+  /** At each further poll. */
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
-  /** The supergraph cannot be used, and is not loaded again. */
+  /** Is not loaded again. */
   | { readonly kind: "supergraph-rejected"; readonly id: string; readonly cause: unknown }
-  /** The supergraph is not the cause, and is loaded again. */
+  /** The supergraph is not the cause: it is loaded again. */
   | { readonly kind: "supergraph-load-failed"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
-  /** A variable for one subgraph, such as SUBGRAPH_URL_POSTS, names no subgraph of the supergraph. */
   | { readonly kind: "variable-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }
   /** The subgraph did not return a key that the gateway added to its fetches. Reported once for each pause of an entity type. */
@@ -67,10 +65,7 @@ type SupergraphObservation =
   /** Directives without effect in this gateway: Federation's own, and those of `@composeDirective`. Reported once for each load of a supergraph. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
 
-/**
- * A fetch without a usable response. `cause` may contain host names: for the log, never for a client. `response` describes a response that cannot
- * be used, without its body.
- */
+/** `cause` may contain host names: for the log, never for a client. `response` describes an unusable response, without its body. */
 type SubgraphFetchFailed = RequestIds & {
   readonly kind: "subgraph-fetch-failed";
   readonly service: string;
@@ -79,18 +74,14 @@ type SubgraphFetchFailed = RequestIds & {
   readonly code: string;
 } & ({ readonly cause: unknown } | { readonly response: object });
 
-/** Replicas are named by URL and address: for the log, never for a client. */
 type ReplicaObservation = UpstreamObservation & { readonly service: string };
 
-/** The `errors[]` of a subgraph's response, without their messages: the subgraph's own log has these, by the request id. */
+/** Without the messages: the subgraph's own log has them, by the request id. */
 interface SubgraphErrors extends RequestIds {
   readonly kind: "subgraph-errors";
   readonly service: string;
   readonly replica: string;
-  /**
-   * The code that clients get instead of the first error that is masked. Undefined if no error is masked, such as for BAD_USER_INPUT: the response is
-   * then no failure of the service.
-   */
+  /** Of the first error that is masked. Undefined if none is, such as for BAD_USER_INPUT: the response is then no failure of the service. */
   readonly code: string | undefined;
   readonly count: number;
   /** At most the first 20 errors. */
@@ -105,7 +96,7 @@ export interface RedactedSubgraphError {
   readonly messageCharacters: number;
 }
 
-/** Entities that cannot be used (run/entities.ts), by their paths in the subgraph's response; each became null. At most 20 paths are listed. */
+/** Entities that cannot be used, by their paths in the subgraph's response, 20 at most; each became null. */
 interface SubgraphResponseInvalid extends RequestIds {
   readonly kind: "subgraph-response-invalid";
   readonly service: string;
@@ -114,10 +105,7 @@ interface SubgraphResponseInvalid extends RequestIds {
   readonly paths: readonly string[];
 }
 
-/**
- * `jsonCharacters` is the plan's length as JSON. `operationHash` identifies the text for the
- * planner (`hashOperation`), not the client's document.
- */
+/** `operationHash` identifies the text for the planner (`hashOperation`), not the client's document. */
 type PlanObservation =
   | { readonly kind: "plan-built"; readonly tookMs: number; readonly jsonCharacters: number }
   | {
@@ -126,12 +114,11 @@ type PlanObservation =
       readonly operationHash: string;
       readonly cause: unknown;
     }
-  /** A planner worker takes a job: an operation to plan, or a large introspection. It has been queued for `waitedMs`. */
+  /** A job is an operation to plan, or a large introspection. */
   | { readonly kind: "plan-started"; readonly waitedMs: number }
   | { readonly kind: "planner-replaced"; readonly reason: string; readonly cause: unknown }
   | { readonly kind: "plan-cache-hit" }
   | { readonly kind: "plan-cache-miss" }
-  /** An entry that was not used recently was evicted. */
   | { readonly kind: "cache-evicted"; readonly cache: CacheName };
 
 /** `isMerged`: responses are merged into one tree, which is slower than joining (run/merge.ts). */
@@ -145,7 +132,6 @@ interface PlanCompiled {
 export type EntityLookup = "hit" | "miss" | "bypass";
 
 type EntityCacheObservation =
-  /** One request of a plan has looked up its entities or its root fields in the entity cache. */
   | {
       readonly kind: "entity-cache-read";
       readonly service: string;
@@ -153,7 +139,6 @@ type EntityCacheObservation =
     }
   /** The cache fetches without credentials first. This request is repeated with them: not all of its results are the same for every caller. */
   | { readonly kind: "entity-cache-repeat"; readonly service: string }
-  /** While the feed of a subgraph is down, its cached results are used for two seconds. */
   | FeedStateObservation;
 
 /** Values that do not fit the schema, by their paths in the response to the client; each became null. */

@@ -10,7 +10,7 @@ import { createIncompleteRequests, type IncompleteRequests } from "@tributary/ki
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
-import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
+import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { rejectBrokenHttp } from "./admit/broken-request.ts";
@@ -20,21 +20,23 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
-import { variableSuffixOf, serviceOfVariableSuffix } from "./entity-cache-config.ts";
-import { Rejection, rejectRequest } from "./errors/rejections.ts";
+import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
-import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
+import { createEventLoopQueue, type NextIteration } from "./parse/event-loop-queue.ts";
 import { createFastPath } from "./paths/fast.ts";
-import { createFullPath, type FullPath, type ReceivedParameters } from "./paths/full.ts";
+import { createFullPath, type FullPath } from "./paths/full.ts";
+import type { ReceivedParameters, ReceiveOptions } from "./paths/receive.ts";
+import { rejectRequest } from "./paths/rejected-response.ts";
+import { createResponseSender, type SendResponse } from "./paths/send-response.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { ClientResponse } from "./response.ts";
 import { createEntityCache, type EntityCache } from "./run/caching/entity-cache.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
-import { createResponseSender, type SendResponse } from "./shape/send-response.ts";
+import { followedNameOf } from "./subgraph-settings/subgraph-variables.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generation, type Generations } from "./supergraph/generations.ts";
 import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
@@ -46,13 +48,12 @@ import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
 export interface Gateway {
   readonly handler: RequestListener;
   readonly incompleteRequests: IncompleteRequests;
-  /** Adds the listeners for connections. Call it before the server listens. */
+  /** Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
-  /** True once a supergraph is loaded. */
   isReady(): boolean;
   /** All sizes but that of the persisted queries are 0 before a supergraph is loaded. */
   cacheSizes(): CacheSizes;
-  /** A hash of the supergraph in use; undefined before one is loaded. */
+  /** Undefined before a supergraph is loaded. */
   supergraphId(): string | undefined;
   /** Called after the last request. */
   close(): Promise<void>;
@@ -91,39 +92,34 @@ export function createGateway({
   const nextIteration = createEventLoopQueue();
   const revocations = createRevocations();
   const entityCache = createConfiguredEntityCache(config, revocations, observe);
-  const generationOptions: GenerationOptions = {
-    ...config,
-    nextIteration,
-    subgraphUrls: config.supergraph.subgraphUrls,
-    subgraphKeyChecks: config.supergraph.subgraphKeyChecks,
-    persistedQueries,
-    writesOf: createWriteCounts(),
-    entityCache,
-    plannerPool,
-    plugins: apolloPlugins,
-    fetchObserver: observers?.fetchObserver,
-    observe,
-  };
-  const generations = createGenerations({
-    build: (supergraphSdl) => buildGeneration(supergraphSdl, generationOptions),
-    // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
-    graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
+  const generations = createConfiguredGenerations(
+    config,
+    { nextIteration, persistedQueries, plugins: apolloPlugins, observe },
+    { entityCache, plannerPool, fetchObserver: observers?.fetchObserver, observe },
+  );
+  const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
+  const { charges, incompleteRequests } = receiving;
+  const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
+  const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
+  const pipeline = createPipeline({
+    requestTimeoutMs: config.requestTimeoutMs,
+    measuresStages: config.serverTiming,
+    exposesPlans: config.profile === "development",
+    tagHeader: config.tagHeader,
+    receipts: createReceipts(config.consistencyKeys),
+    admission: createOperationAdmission(admission),
+    charges,
+    send,
     observe,
   });
-  const { callerLimits, ...admit } = createCallerChecks(config, revocations, observe, observers);
-  const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
-  const exposesPlans = config.profile === "development";
-  const receipts = createReceipts(config.consistencyKeys);
-  const pipeline = createPipeline({ ...config, ...admit, exposesPlans, receipts, nextIteration, observe });
-  const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const operationAdmission = createOperationAdmission(admission);
-  const pathOptions = { pipeline, admission: operationAdmission, generations, persistedQueries, send, observe };
-  const fullPath = createFullPath(pathOptions);
+  const fullPath = createFullPath({ pipeline, receiving, charges, generations, persistedQueries, send, observe });
   const app = createApp({ config, cors, observe, generations, send, graphiql, fullPath });
-  const handle = config.fastPath ? createFastPath({ ...pathOptions, continueInFull: app }) : app;
+  const handle = config.fastPath
+    ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
+    : app;
   const stopWatching = watchSupergraph({
     source: createSource(config),
     pollMs: config.supergraph.pollMs,
@@ -132,7 +128,7 @@ export function createGateway({
   });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
-    incompleteRequests: admit.incompleteRequests,
+    incompleteRequests,
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,
@@ -146,6 +142,30 @@ export function createGateway({
       await callerLimits.close();
     },
   };
+}
+
+function createConfiguredGenerations(
+  config: Config,
+  validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "plugins" | "observe">,
+  parts: Pick<GenerationOptions, "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
+): Generations {
+  const { introspection, documentTokensMax, operationLimits } = config;
+  const options: GenerationOptions = {
+    documents: { introspection, documentTokensMax, operationLimits, ...validation },
+    subgraphs: config.subgraphs,
+    planning: config.planning,
+    introspectionBytesMax: config.introspectionBytesMax,
+    overrideLabels: config.overrideLabels,
+    fetchSharing: config.fetchSharing,
+    writesOf: createWriteCounts(),
+    ...parts,
+  };
+  return createGenerations({
+    build: (supergraphSdl) => buildGeneration(supergraphSdl, options),
+    // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
+    graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
+    observe: parts.observe,
+  });
 }
 
 function listCacheSizes(
@@ -162,41 +182,39 @@ function listCacheSizes(
   };
 }
 
-/** Undefined if the entity cache is off for all subgraphs. */
 function createConfiguredEntityCache(
   config: Config,
   revocations: Revocations,
   observe: GatewayObserver,
 ): EntityCache | undefined {
-  const { entityCacheConfig, requestTimeoutMs } = config;
-  if (!entityCacheConfig) return undefined;
-  return createEntityCache({
-    ...entityCacheConfig,
-    revocations,
-    nameOf: variableSuffixOf,
-    serviceOf: serviceOfVariableSuffix,
-    requestTimeoutMs,
-    observe,
-  });
+  const { entityCache } = config.subgraphs;
+  if (!entityCache) return undefined;
+  const { requestTimeoutMs } = config;
+  return createEntityCache({ ...entityCache, revocations, nameOf: followedNameOf, requestTimeoutMs, observe });
 }
 
-/** Who sends a request, how many requests each caller may send, and which requests are not complete. */
 function createCallerChecks(
-  { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax }: Config,
+  config: Config,
   revocations: Revocations,
+  nextIteration: NextIteration,
   observe: GatewayObserver,
   observers: TelemetryObservers | undefined,
-) {
+): { readonly callerLimits: CallerLimits; readonly receiving: ReceiveOptions } {
+  const { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax } = config;
+  const { graphqlBodyBytesMax, jsonLimits, documentCharactersMax } = config;
+  const { trustedProxies } = callerConfig;
   const callers = createCallers({
     ...callerConfig,
     revocations,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
-  const options = { ...rateLimitConfig, ...callerConfig, callers, observe: observers?.observeRateLimits };
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, bytesMax, observe });
-  const callerLimits = createCallerLimits(options);
-  return { callers, callerLimits, charges: createCharges(callerLimits), incompleteRequests };
+  const observeRateLimits = observers?.observeRateLimits;
+  const callerLimits = createCallerLimits({ ...rateLimitConfig, trustedProxies, callers, observe: observeRateLimits });
+  const charges = createCharges(callerLimits);
+  const limits = { graphqlBodyBytesMax, jsonLimits, documentCharactersMax };
+  return { callerLimits, receiving: { callers, charges, incompleteRequests, nextIteration, ...limits } };
 }
 
 function prepareServer(
@@ -225,7 +243,7 @@ interface AppOptions {
   readonly fullPath: FullPath;
 }
 
-/** The state of one request in Express, in `response.locals`. */
+/** In `response.locals` of Express. */
 interface Locals {
   readonly exchange: GatewayExchange;
   /** Undefined if the fast path has not read the body. */

@@ -1,4 +1,4 @@
-// Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; pipeline.ts calls them in their order.
+// Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; execute.ts calls them in their order.
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { DocumentCpu } from "./document-cpu.ts";
 import type { GatewayObserver } from "./observations.ts";
@@ -29,7 +29,6 @@ type Variables = Readonly<Record<string, unknown>>;
 
 /** `plan`, `run` and `shape` are called once for each request, in this order. They throw, or reject with, a Rejection or a bug. */
 export interface SupergraphStages {
-  /** The schema that clients see. */
   readonly apiSchema: GraphQLSchema;
   /**
    * Stage 3. Returns a promise if the compiled plan is not ready.
@@ -46,7 +45,7 @@ export interface SupergraphStages {
   run(plan: CompiledPlan, operation: ValidatedOperation, variables: Variables, scope: RequestScope): Promise<RunResult>;
   /** Stage 5: the response body. Reports values that do not fit the schema. */
   shape(plan: CompiledPlan, result: RunResult, operation: ValidatedOperation, scope: RequestScope): ShapedBody;
-  /** The query plan of a request with this trace as JSON, for developers. */
+  /** The query plan as JSON, for developers. */
   explain(operation: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles an operation before clients send it to this generation, for each combination of override labels. */
   prepare(operation: ValidatedOperation, variables: Variables): Promise<void>;
@@ -60,7 +59,6 @@ export interface SupergraphStagesOptions {
   readonly introspection: Pick<IntrospectionOptions, "standard" | "executeInWorker" | "bytesMax">;
   /** The whole supergraph, with types and fields that clients do not see. */
   readonly supergraphSchema: GraphQLSchema;
-  /** Prefix of the client's aliases in planner keys. */
   readonly aliasPrefix: string;
   /** Returns the query plan for the text of a normalized operation, from the plan cache or from a planner thread. */
   readonly plan: PlanOptions["plan"];
@@ -69,13 +67,10 @@ export interface SupergraphStagesOptions {
   /** Override labels other than `percent(n)` that are true. */
   readonly enabledLabels: readonly string[];
   readonly clientOf: (service: string) => SubgraphClient;
-  /** False for a subgraph whose entities' keys are not checked. */
   readonly checksKeys: (service: string) => boolean;
-  /** Whether equal reads in flight are sent once. */
   readonly fetchSharing: boolean;
   /** The same for all supergraphs; undefined if it is off for all subgraphs. */
   readonly entityCache?: EntityCache | undefined;
-  /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
   readonly observe: GatewayObserver;
 }

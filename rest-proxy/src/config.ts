@@ -10,6 +10,8 @@ import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import { readRetirements, type Retirement } from "./route/retirement.ts";
 
+export type ProxyConfig = ReturnType<typeof readConfig>;
+
 type Profile = "development" | "production";
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];

@@ -17,11 +17,17 @@ await runMain(async () => {
   const { log, observe, observers } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   const documents = loadDocuments(config.openApiFolder);
-  const proxy = createRestProxy({ ...config, table, documents, observe, observers });
+  const proxy = createRestProxy({ config, table, documents, observe, observers });
   const admin = await telemetry.startAdmin();
   const server = await startServer({
-    ...config,
     name: "rest-proxy",
+    host: config.host,
+    port: config.port,
+    headersTimeoutMs: config.headersTimeoutMs,
+    requestTimeoutMs: config.requestTimeoutMs,
+    drainDelayMs: config.drainDelayMs,
+    shutdownGraceMs: config.shutdownGraceMs,
+    requestsInFlightMax: config.requestsInFlightMax,
     handler: proxy.handler,
     prepare: proxy.prepare,
     incompleteRequests: proxy.incompleteRequests,

@@ -7,9 +7,7 @@
  *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 408, 413, 431, 502, 503, 504
  *   respond   proxy headers; a problem document for every error
  *
- * Each stage adds headers to `exchange.proxyHeaders`, and respond writes them. Input that is not valid HTTP never gets here: `admit/connections.ts`
- * rejects it (400, 408, 413, 431).
- *
+ * Input that is not valid HTTP never gets here: `admit/connections.ts` rejects it (400, 408, 413, 431).
  * To follow a cache miss, read this file, `cache/read.ts` and `cache/origin-fetch.ts`.
  */
 import type { IncomingMessage } from "node:http";
@@ -21,7 +19,7 @@ import type { Cors } from "@tributary/kit/http/cors";
 import type { Caller } from "@tributary/kit/caller/caller";
 import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
-import { readHost, readTarget } from "./admit/request-target.ts";
+import { readHost, readTarget, type Target } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
 import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
@@ -41,22 +39,32 @@ import type { Stages } from "./stages.ts";
 import type { Observe } from "./telemetry/observations.ts";
 import { recordCacheStatus } from "./telemetry/request-record.ts";
 
-/** A request that has passed admit and route, and for which the cache has no usable response. `fetchIfAdmitted` can still reject it. */
-interface AdmittedRequest extends Exchange {
+interface AdmittedRequest {
+  readonly caller: Caller;
+  readonly target: Target;
+  readonly host: string | undefined;
+  readonly cachedRoute: CachedRoute | undefined;
+}
+
+interface RoutedRequest {
   readonly caller: Caller;
   readonly host: string | undefined;
   readonly route: Route;
   readonly version: number;
   /** The canonical version, path and query: the cache key. */
   readonly resource: string;
-  readonly coding: ContentCoding | undefined;
-  readonly lookup: CacheLookup;
-  readonly receipts: RequestReceipts;
   /** The route to store in the route cache; undefined if it was found there. */
   readonly uncachedRoute: CachedRoute | undefined;
 }
 
-/** Handles one request. Every error becomes a problem document. */
+/** The cache has no fresh response for it. */
+interface UncachedRequest extends Exchange, RoutedRequest {
+  readonly coding: ContentCoding | undefined;
+  readonly lookup: CacheLookup;
+  readonly receipts: RequestReceipts;
+}
+
+/** Every error becomes a problem document. */
 export function handleRequest(exchange: Exchange, stages: Stages): void {
   const { observe } = stages;
   try {
@@ -78,10 +86,7 @@ function addCorsHeaders({ request, proxyHeaders }: Exchange, cors: Cors): void {
   if (cors.varies) proxyHeaders.vary.push("Origin");
 }
 
-/**
- * Identifies the caller; returns a promise only if the signature of a token must be verified.
- * @throws AppError UNAUTHENTICATED or SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS.
- */
+/** A promise only if a signature must be verified. @throws AppError UNAUTHENTICATED or SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS. */
 function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Caller> {
   const { callers, charges } = stages;
   const { request, proxyHeaders } = exchange;
@@ -105,41 +110,51 @@ function rejectToken(error: unknown, { request, proxyHeaders }: Exchange, { call
   throw error;
 }
 
-/** @throws AppError for a rejected request. */
+/** Without an `await` up to the cache hit. @throws AppError for a rejected request. */
 function handleIdentified(exchange: Exchange, caller: Caller, stages: Stages): void {
   const { response, record } = exchange;
   // The client may have disconnected while its token was verified.
   if (response.destroyed || response.closed) return;
   record.client = caller.client;
-  const admitted = handleSynchronously(exchange, caller, stages);
-  if (!admitted) return;
-  fetchIfAdmitted(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, stages.observe));
+  const admitted = admit(exchange, caller, stages);
+  const routed = chooseRoute(exchange, admitted, stages);
+  if (!routed) return;
+  const uncached = respondFromCacheIfFresh(exchange, routed, stages);
+  if (!uncached) return;
+  forwardIfAdmitted(uncached, stages).catch((error: unknown) => respondWithProblem(error, exchange, stages.observe));
+}
+
+/** The rest of stage admit. @throws AppError TOO_MANY_REQUESTS, MALFORMED_REQUEST. */
+function admit(
+  { request, method, url, proxyHeaders }: Exchange,
+  caller: Caller,
+  { charges, routeCache }: Stages,
+): AdmittedRequest {
+  charges.charge(request, caller, proxyHeaders.onEvery);
+  const cachedRoute = routeCache.find(method, url, request.headers.accept);
+  const target = cachedRoute?.target ?? readTarget(url);
+  return { caller, target, host: readHost(request, target), cachedRoute };
 }
 
 /**
- * The synchronous part: the rest of admit, route, and the cache hit. Only the route table decides which service gets a request, never a header.
- * @returns undefined if the response is written: a document, a response to `OPTIONS`, or a cache hit.
- * @throws AppError for a rejected request.
+ * Stage route. Only the route table decides which service gets a request, never a header.
+ * @returns undefined if the response is written: a document, or a response to `OPTIONS`.
  */
-function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages): AdmittedRequest | undefined {
-  const { cors, routeCache, retirements, table, cache, receiptRules } = stages;
-  const { request, response, method, url, proxyHeaders, record } = exchange;
-  const { headers } = request;
-
-  // Admit.
-  stages.charges.charge(request, caller, proxyHeaders.onEvery);
-  const cachedRoute = routeCache.find(method, url, headers.accept);
-  const target = cachedRoute?.target ?? readTarget(url);
-  const host = readHost(request, target);
-
-  // Route. A path in the route cache has a route, so it is not a path of the documentation.
+function chooseRoute(
+  exchange: Exchange,
+  { caller, target, host, cachedRoute }: AdmittedRequest,
+  stages: Stages,
+): RoutedRequest | undefined {
+  const { retirements, table, cors } = stages;
+  const { request, response, method, proxyHeaders, record } = exchange;
+  // A path in the route cache has a route, so it is not a path of the documentation.
   const document = cachedRoute ? undefined : stages.documents.find(target.path);
   if (document) {
     respondWithDocument(exchange, document, cors);
     return undefined;
   }
-  const resolved =
-    cachedRoute?.resolved ?? stages.resolveVersion({ method, path: target.path, accept: headers.accept });
+  const { accept } = request.headers;
+  const resolved = cachedRoute?.resolved ?? stages.resolveVersion({ method, path: target.path, accept });
   const { entry, version } = resolved;
   addVersionHeaders(resolved, proxyHeaders, retirements, table);
   record.version = version;
@@ -154,20 +169,28 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   stages.usage.count(version, route.id, caller.client.name);
   const resource = cachedRoute?.resource ?? withQuery(entry.path, readQuery(target.query, route.query));
   addContentLocation(resolved, method, resource, proxyHeaders);
+  const uncachedRoute = cachedRoute ? undefined : { target, resolved, route, resource };
+  return { caller, host, route, version, resource, uncachedRoute };
+}
 
-  // Cache.
-  const coding = stages.chooseCoding(headers["accept-encoding"]);
+/** Stage cache, as far as it needs no service. @returns undefined if the response is written. */
+function respondFromCacheIfFresh(
+  exchange: Exchange,
+  routed: RoutedRequest,
+  { cache, receiptRules, routeCache, responseTimeout, chooseCoding }: Stages,
+): UncachedRequest | undefined {
+  const { request, method, url } = exchange;
+  const { headers } = request;
+  const { route, resource, uncachedRoute } = routed;
+  const coding = chooseCoding(headers["accept-encoding"]);
   const receipts = receiptRules.read(request, route.service);
   const lookup = receiptRules.limit(createLookup(request, route, resource, coding), receipts);
   // `findFresh` finds nothing for a write. A read with a body gets no cached response, since `readBody` rejects it with 400 later.
   const cachedResponse = hasBody(request) ? undefined : cache.findFresh(lookup);
-  const uncachedRoute = cachedRoute ? undefined : { target, resolved, route, resource };
-  if (!cachedResponse) {
-    return { ...exchange, caller, host, route, version, resource, coding, lookup, receipts, uncachedRoute };
-  }
+  if (!cachedResponse) return { ...exchange, ...routed, coding, lookup, receipts };
   if (uncachedRoute) routeCache.set(method, url, headers.accept, uncachedRoute);
   respondFromCache(exchange, cachedResponse);
-  stages.responseTimeout.watch(exchange);
+  responseTimeout.watch(exchange);
   return undefined;
 }
 
@@ -178,12 +201,11 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
 const forwardCpuMs = { request: 0.08, perKb: 0.0014 };
 
 /**
- * While the proxy is overloaded, admits requests that need a service by their priority and caller. Cache hits do not need admission, since a hit
- * costs less than a rejection.
- * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, for an invalid body, and what `fetchResponse` throws; ClientDisconnected.
+ * Cache hits do not need admission, since a hit costs less than a rejection.
+ * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, for an invalid body, and what `forward` throws; ClientDisconnected.
  */
-async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages): Promise<void> {
-  const { request, response, method, url, route, caller, uncachedRoute } = admittedRequest;
+async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Promise<void> {
+  const { request, response, method, url, route, caller, uncachedRoute } = uncached;
   // Before admission and IN_FLIGHT_MAX of the service: a slow sender must use up neither. No `await` for a request without a body.
   const body = hasBody(request) ? await stages.readBody(request, response) : undefined;
   const priority = lowerByPriorityHeader(route.priority, request.headers["priority"]);
@@ -196,7 +218,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
   try {
     // Only an admitted request stores its route: storing takes 5 µs, a sixth of the cost of a rejection, and evicts another route.
     if (uncachedRoute) stages.routeCache.set(method, url, request.headers.accept, uncachedRoute);
-    await fetchResponse(admittedRequest, body, stages);
+    await forward(uncached, body, stages);
   } finally {
     const bytes = (body?.length ?? 0) + socket.bytesWritten - writtenBefore;
     const cpuMs = forwardCpuMs.request + (bytes / 1_024) * forwardCpuMs.perKb;
@@ -206,11 +228,11 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
 }
 
 /**
- * The asynchronous part: a cache miss, a stale response or a write.
+ * A cache miss, a stale response or a write.
  * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE if there is no response, and HEADERS_TOO_LARGE.
  */
-async function fetchResponse(admitted: AdmittedRequest, body: Buffer | undefined, stages: Stages): Promise<void> {
-  const { request, response, requestId, proxyHeaders, caller, host, route, resource, receipts, record } = admitted;
+async function forward(uncached: UncachedRequest, body: Buffer | undefined, stages: Stages): Promise<void> {
+  const { request, response, requestId, proxyHeaders, caller, host, route, resource, receipts, record } = uncached;
   const isReadRequest = isRead(request);
   const headers = toServiceHeaders(request, {
     requestId,
@@ -227,11 +249,11 @@ async function fetchResponse(admitted: AdmittedRequest, body: Buffer | undefined
   if (response.destroyed || response.closed) return;
   try {
     const onInformation = createInformationForwarder(response);
-    const forClient = createOriginFetch(admitted, { target: serviceTarget, body, onInformation }, stages);
+    const forClient = createOriginFetch(uncached, { target: serviceTarget, body, onInformation }, stages);
     // Several clients, or none, may wait for a background request, so its informational responses are dropped. The cache uses `background` only for
     // reads, so `body` is undefined there.
-    const background = createOriginFetch(admitted, { target: serviceTarget, body }, stages);
-    const lookup = await stages.receiptRules.awaitChanges(admitted.lookup, receipts);
+    const background = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
+    const lookup = await stages.receiptRules.awaitChanges(uncached.lookup, receipts);
     await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
@@ -240,21 +262,20 @@ async function fetchResponse(admitted: AdmittedRequest, body: Buffer | undefined
     // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);
     if (!canSendProblem) return;
-    throw reportFailure(error, admitted, stages.observe);
+    throw reportFailure(error, uncached, stages.observe);
   }
-  stages.responseTimeout.watch(admitted);
+  stages.responseTimeout.watch(uncached);
 }
 
-/** The parts of a request to a service that the cache does not choose. */
 type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
 
-/** Creates the function by which the cache sends this request to its service. The cache chooses the method and the headers, and may abort it. */
+/** The cache chooses the method and the headers, and may abort the request. */
 function createOriginFetch(
-  admitted: AdmittedRequest,
+  uncached: UncachedRequest,
   { target, body, onInformation }: ForwardedRequest,
   { services, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
-  const { request, route, version, coding, record } = admitted;
+  const { request, route, version, coding, record } = uncached;
   const { service } = route;
   const { span } = record;
   const client = services.get(service);
@@ -268,23 +289,23 @@ function createOriginFetch(
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) => {
         const reason = asAppError(error).code;
-        observe({ kind: "response-truncated", service, reason, ...describeRequest(admitted) });
+        observe({ kind: "response-truncated", service, reason, ...describeRequest(uncached) });
       });
     }
     const tagged = addCacheTags(fetched);
-    const writeContext = { service, earlierWrites: admitted.receipts.writes, isRead: isRead(request) };
+    const writeContext = { service, earlierWrites: uncached.receipts.writes, isRead: isRead(request) };
     return replaceWritePosition(tagged, writeContext, receipts);
   };
 }
 
-/** Reports the failure of a service. @returns the error for the client; a bug is returned unchanged, and `respondWithProblem` reports it. */
-function reportFailure(error: unknown, admitted: AdmittedRequest, observe: Observe): unknown {
+/** @returns the error for the client; a bug is returned unchanged, and `respondWithProblem` reports it. */
+function reportFailure(error: unknown, uncached: UncachedRequest, observe: Observe): unknown {
   const failure = asAppError(error);
   if (failure.code === "INTERNAL_SERVER_ERROR") return error;
   const replica = failure instanceof ServiceFailure ? failure.replica : undefined;
-  const { service } = admitted.route;
+  const { service } = uncached.route;
   const { code, cause } = failure;
-  observe({ kind: "service-failed", service, replica, code, cause, ...describeRequest(admitted) });
+  observe({ kind: "service-failed", service, replica, code, cause, ...describeRequest(uncached) });
   return failure;
 }
 

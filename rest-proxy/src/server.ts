@@ -22,7 +22,7 @@ export interface RestProxy {
 
 /** The proxy as a request listener and server hooks, which `main.ts` passes to `startServer`. `pipeline.ts` handles the requests. */
 export function createRestProxy(options: RestProxyOptions): RestProxy {
-  const { observe, observers } = options;
+  const { config, observe, observers } = options;
   const stages = createStages(options);
   const stopReports = reportUsage(stages.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
 
@@ -32,7 +32,7 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
     },
     incompleteRequests: stages.incompleteRequests,
     prepare(server, pendingResponses) {
-      const unlimited = [...options.callerConfig.trustedProxies, ...options.rateLimitConfig.exempt];
+      const unlimited = [...config.callerConfig.trustedProxies, ...config.rateLimitConfig.exempt];
       limitConnections(server, { unlimited, observe });
       prepareServer(server, { observe, charges: stages.charges, pendingResponses });
     },

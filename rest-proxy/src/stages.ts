@@ -1,30 +1,28 @@
-/** The one place where the stages are assembled: creates their parts from the proxy's options. `pipeline.ts` calls these parts for each request. */
+/** Creates the parts of the stages. `pipeline.ts` calls them for each request. */
 import { availableParallelism } from "node:os";
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
-import type { CallerConfig } from "@tributary/kit/caller/caller-config";
 import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
-import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
-import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { type ReadBody, createBodyReader } from "./admit/body.ts";
 import { createRestCharges, type RestCharges } from "./admit/charges.ts";
 import { createResourceCors } from "./admit/cors.ts";
 import type { OriginResponse } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
+import type { ProxyConfig } from "./config.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
 import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { type Compression, createCodingChooser, createCompression } from "./resource-cache/compression.ts";
-import { type CacheLimits, createResourceCache } from "./resource-cache/resource-cache.ts";
+import { createResourceCache } from "./resource-cache/resource-cache.ts";
 import { createResponseTimeout, type ResponseTimeout } from "./respond/respond.ts";
-import { createRetirements, type Retirement, type Retirements } from "./route/retirement.ts";
+import { createRetirements, type Retirements } from "./route/retirement.ts";
 import { createRouteCache, type RouteCache } from "./route/route-cache.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { createUsage, type Usage } from "./route/usage.ts";
@@ -33,37 +31,10 @@ import type { Observe } from "./telemetry/observations.ts";
 import type { ProxyObservers } from "./telemetry/proxy-telemetry.ts";
 
 export interface RestProxyOptions {
-  readonly profile: "development" | "production";
-  readonly build: { readonly version: string };
+  readonly config: ProxyConfig;
   readonly table: RouteTable;
-  /** Scheme, host and port of each replica, or of a name with several addresses; for each service that the table names. */
-  readonly addresses: Readonly<Record<string, readonly string[]>>;
-  readonly defaultVersion: number;
-  readonly retirements: readonly Retirement[];
   /** The text of each version's OpenAPI document. */
   readonly documents: ReadonlyMap<number, string>;
-  /** Client names that are counted separately. */
-  readonly knownClients: readonly string[];
-  readonly corsOrigins: readonly string[];
-  /** Whether an overloaded proxy rejects requests. */
-  readonly admission: boolean;
-  readonly callerConfig: CallerConfig;
-  readonly rateLimitConfig: RateLimitConfig;
-  readonly cacheLimits: CacheLimits;
-  /** The feed's URLs of each service that has a feed. */
-  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
-  readonly feedKey: string;
-  /** The secrets of receipts (`Consistency-Token`), at least one: the first encrypts, all decrypt. */
-  readonly consistencyKeys: readonly string[];
-  /** The header with the cache groups and their services for a CDN, besides `Cache-Groups`. Default: none. */
-  readonly tagHeader?: TagHeader | undefined;
-  readonly bodyBytesMax: number;
-  /** Requests in flight at once, for each service. */
-  readonly inFlightMax: number;
-  /** For the whole response of a service; a client that reads slowly has longer. */
-  readonly upstreamTimeoutMs: number;
-  /** For a client to read its response. */
-  readonly responseTimeoutMs: number;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly nowMs?: () => number;
   /** For rate limits. Default: `performance.now`. */
@@ -73,7 +44,6 @@ export interface RestProxyOptions {
   readonly observers?: ProxyObservers;
 }
 
-/** The parts of the stages that live as long as the process. */
 export interface Stages {
   readonly cors: Cors;
   readonly callers: Callers;
@@ -112,32 +82,33 @@ const compressionsMax = 32;
 const compressionThreadsMax = Math.min(availableParallelism() + 1, 3);
 
 export function createStages(options: RestProxyOptions): Stages {
-  const { observe, table, retirements, nowMs = Date.now, observers, upstreamTimeoutMs, responseTimeoutMs } = options;
+  const { config, observe, table, nowMs = Date.now, observers } = options;
+  const { retirements, upstreamTimeoutMs, responseTimeoutMs } = config;
   const revocations = createRevocations();
   const callers = createCallers({
-    ...options.callerConfig,
+    ...config.callerConfig,
     revocations,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
   const callerLimits = createCallerLimits({
-    ...options.rateLimitConfig,
-    trustedProxies: options.callerConfig.trustedProxies,
+    ...config.rateLimitConfig,
+    trustedProxies: config.callerConfig.trustedProxies,
     callers,
     nowMs: options.monotonicNowMs,
     observe: observers?.rateLimits,
   });
   const { cache, feeds } = createCacheWithFeeds(options, revocations, nowMs);
-  const receipts = createReceipts(options.consistencyKeys);
+  const receipts = createReceipts(config.consistencyKeys);
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   const compression = createCompression({ compressionsMax, threadsMax: compressionThreadsMax });
   return {
-    cors: createResourceCors(options.corsOrigins),
+    cors: createResourceCors(config.corsOrigins),
     callers,
     callerLimits,
     charges: createRestCharges(callerLimits),
     admission: createAdmission({
-      isOn: options.admission,
+      isOn: config.admission,
       // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
       queueDelayMs: compression.queueDelayMs,
       observer: observers?.admission,
@@ -145,25 +116,25 @@ export function createStages(options: RestProxyOptions): Stages {
     documents: createDocuments({
       texts: options.documents,
       retirements,
-      frontPage: { version: options.build.version, linksHealth: options.profile === "development" },
+      frontPage: { version: config.build.version, linksHealth: config.profile === "development" },
     }),
     table,
     routeCache: createRouteCache(),
-    resolveVersion: createVersionResolver({ table, defaultVersion: options.defaultVersion }),
+    resolveVersion: createVersionResolver({ table, defaultVersion: config.defaultVersion }),
     retirements: createRetirements({ retirements, nowMs }),
-    usage: createUsage({ knownClients: options.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
+    usage: createUsage({ knownClients: config.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
     chooseCoding: createCodingChooser(),
     receipts,
     receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: upstreamTimeoutMs }),
     cache,
     feeds,
-    readBody: createBodyReader({ bytesMax: options.bodyBytesMax, incompleteRequests }),
+    readBody: createBodyReader({ bytesMax: config.bodyBytesMax, incompleteRequests }),
     incompleteRequests,
-    addCacheTags: (response) => addCacheTags(response, options.tagHeader),
+    addCacheTags: (response) => addCacheTags(response, config.tagHeader),
     compression,
     services: createServices({
-      addresses: options.addresses,
-      inFlightMax: options.inFlightMax,
+      addresses: config.addresses,
+      inFlightMax: config.inFlightMax,
       upstreamTimeoutMs,
       responseTimeoutMs,
       observe,
@@ -176,11 +147,11 @@ export function createStages(options: RestProxyOptions): Stages {
 
 /** The cache and the feeds refer to each other: a feed invalidates cached responses, and they are fresh for longer while it is up. */
 function createCacheWithFeeds(
-  { cacheLimits, table, observe, observers, feedUrls, feedKey }: RestProxyOptions,
+  { config, table, observe, observers }: RestProxyOptions,
   revocations: Revocations,
   nowMs: () => number,
 ): Pick<Stages, "cache" | "feeds"> {
-  const cache = createResourceCache(cacheLimits, {
+  const cache = createResourceCache(config.cacheLimits, {
     table,
     nowMs,
     observe,
@@ -189,8 +160,8 @@ function createCacheWithFeeds(
     isFollowed: (service) => feeds.isUp(service),
   });
   const feeds = createFeeds({
-    feedUrls,
-    feedKey,
+    feedUrls: config.feedUrls,
+    feedKey: config.feedKey,
     revocations,
     onChanges: (service, groups) => cache.invalidate({ groups, origin: service }),
     onReset: (service) => cache.invalidateOrigin(service),

@@ -10,6 +10,7 @@ import { onTestFinished } from "vitest";
 import { createRouteTable } from "../src/route/route-table.ts";
 import type { Route } from "../src/route/routes.ts";
 import { createRestProxy, type RestProxy } from "../src/server.ts";
+import { type ProxyConfig, readConfig } from "../src/config.ts";
 import type { RestProxyOptions } from "../src/stages.ts";
 import type { Observation } from "../src/telemetry/observations.ts";
 import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
@@ -86,12 +87,8 @@ export interface Running {
   drain(): Promise<void>;
 }
 
-export interface ProxySettings extends Partial<RestProxyOptions> {
+export interface ProxySettings extends Partial<Omit<RestProxyOptions, "config">>, Partial<ProxyConfig> {
   readonly routes?: readonly Route[];
-  readonly headersTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-  readonly drainDelayMs?: number;
-  readonly requestsInFlightMax?: number;
 }
 
 export const noRateLimits: RateLimitConfig = {
@@ -120,15 +117,11 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     onClose: () => {},
   });
   const table = createRouteTable(settings.routes ?? routes);
-  const proxy = createRestProxy({
-    profile: "development",
-    build: { version: "1.2.3" },
-    table,
+  const config: ProxyConfig = {
+    ...readConfig({}, []),
+    build: { version: "1.2.3", revision: "unknown" },
     addresses: Object.fromEntries(table.services.map((name) => [name, [service.url]])),
-    defaultVersion: 2,
     retirements: [],
-    documents: new Map(),
-    knownClients: [],
     corsOrigins: ["http://localhost:*"],
     admission: false,
     callerConfig: plainCallerConfig,
@@ -137,13 +130,16 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     feedUrls: {},
     feedKey: "none",
     consistencyKeys: ["a key for tests only"],
-    bodyBytesMax: 65_536,
-    inFlightMax: 256,
-    upstreamTimeoutMs: 10_000,
-    responseTimeoutMs: 30_000,
+    drainDelayMs: 0,
+    ...settings,
+  };
+  const proxy = createRestProxy({
+    table,
+    documents: new Map(),
     observe: (observation) => observed.push(observation),
     observers: { requests },
     ...settings,
+    config,
   });
   let server: Server | undefined;
   const running = await startServer({
@@ -154,10 +150,10 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     log: silentLog,
     isReady: () => true,
     close: () => proxy.close(),
-    drainDelayMs: settings.drainDelayMs ?? 0,
+    drainDelayMs: config.drainDelayMs,
     shutdownGraceMs: 1_000,
-    headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
-    requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
+    headersTimeoutMs: config.headersTimeoutMs,
+    requestTimeoutMs: config.requestTimeoutMs,
     optimizeEmptyRequests: true,
     incompleteRequests: proxy.incompleteRequests,
     ...(settings.requestsInFlightMax !== undefined && { requestsInFlightMax: settings.requestsInFlightMax }),

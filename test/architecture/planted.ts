@@ -128,6 +128,17 @@ export const planted: readonly Planted[] = [
     at: ["gateway/src/run/fetch.ts:1"],
   },
   {
+    rule: "engine-knows-no-http",
+    what: "a type of HTTP and a stage of HTTP below execute.ts",
+    files: {
+      "gateway/src/execute.ts": 'import { send } from "./run/fetch.ts";\nexport const execute = send;',
+      "gateway/src/run/fetch.ts":
+        'import type { ServerResponse } from "node:http";\nimport type { Exchange } from "../admit/exchange.ts";\nexport const send = 1;',
+      "gateway/src/admit/exchange.ts": 'import type { IncomingMessage } from "node:http";',
+    },
+    at: ["gateway/src/run/fetch.ts:1", "gateway/src/run/fetch.ts:2"],
+  },
+  {
     rule: "rest-proxy-stages-flow-one-way",
     what: "a stage that imports a type of a later one",
     files: {

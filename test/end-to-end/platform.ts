@@ -102,7 +102,7 @@ async function startProxy(addresses: Readonly<Record<string, string>>, observers
   const table = createRouteTable(loadRoutes(routesFile));
   const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
   const proxy = createRestProxy({
-    ...config,
+    config,
     table,
     documents: loadDocuments(config.openApiFolder),
     observe: () => {},

@@ -24,7 +24,7 @@ export async function startRestProxy(
     { ROUTES_FILE: routesFile, PORT: "0", SHUTDOWN_GRACE_MS: "0", ...Object.fromEntries(serviceUrls), ...environment },
     table.services,
   );
-  const proxy = createRestProxy({ ...config, table, documents: new Map(), observe: () => {} });
+  const proxy = createRestProxy({ config, table, documents: new Map(), observe: () => {} });
   const server = await startServer({
     ...config,
     name: "rest-proxy",

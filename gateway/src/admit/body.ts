@@ -1,5 +1,5 @@
-// Stage 1 of 5: admit. Receives the body of each POST to /graphql, with limits, decompresses it, and parses it as JSON in UTF-8. Called by `receive` in
-// pipeline.ts.
+// Stage 1 of 5: admit. Receives the body of each POST to /graphql, with limits, decompresses it, and parses it as JSON in UTF-8. Called by
+// paths/receive.ts.
 import type { IncomingMessage } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { decodeJson, isJsonType, JsonError, type JsonLimits } from "@tributary/kit/http/json-body";

@@ -1,5 +1,5 @@
 // Stage 1 of 5: admit. Identifies the caller of each GraphQL request by its token, rejects an invalid token, and charges the request to the caller's
-// rate limit. Called by pipeline.ts.
+// rate limit. Called by paths/.
 import type { Caller, Callers } from "@tributary/kit/caller/caller";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { invalidTokenChallenge } from "@tributary/kit/http/challenges";

@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers. caller.ts charges on arrival, pipeline.ts after
+// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers. caller.ts charges on arrival, execute.ts after
 // planning, and for what documents and results have taken.
 import type { Caller } from "@tributary/kit/caller/caller";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
@@ -6,6 +6,7 @@ import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { type RateDecision, type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 import { OperationTypeNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
+import type { ChargedRequest, OperationCharges } from "../execution.ts";
 import type { GatewayExchange } from "./exchange.ts";
 
 /**
@@ -19,7 +20,7 @@ const resultMsPerKb = 0.012;
  * weighs as many units of reads or writes as its plan has fetches, at least 1, charged before the first fetch. What documents and results take
  * beyond that is debited afterwards. Mutations are writes, all other operations reads. Callers without a limit are never rejected.
  */
-export interface Charges {
+export interface Charges extends OperationCharges {
   /** Charges 1 read to a separate limit before a token is verified; `chargeArrival` follows. @returns the reason to reject the request. */
   chargeVerification(exchange: GatewayExchange): Rejection | undefined;
   /** Charges 1 unit of `requests` before the body is used, so before the class of the request is known. @returns the reason to reject the request. */
@@ -30,9 +31,9 @@ export interface Charges {
    * Charges an operation. If it is rejected, the unit of its arrival is returned: a client that polls above its limit of reads can still write.
    * @throws Rejection RATE_LIMITED; OPERATION_TOO_EXPENSIVE if the operation weighs more than the whole quota, so that no retry can succeed.
    */
-  chargeOperation(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number): void;
+  chargeOperation(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number): void;
   /** Takes the units of a response of `bytes` that exceed the weight of its operation. Rejects nothing. */
-  debitResult(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;
+  debitResult(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;
 }
 
 /** @param limits returns no decision for a caller without a limit. */

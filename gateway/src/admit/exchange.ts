@@ -8,9 +8,9 @@ import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readUnsampledTrace, type TraceContext } from "@tributary/kit/http/trace-context";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
-import type { DocumentCpu } from "../document-cpu.ts";
+import type { RequestCpu } from "../document-cpu.ts";
 
-export interface GatewayExchange extends DocumentCpu {
+export interface GatewayExchange extends RequestCpu {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
@@ -21,11 +21,6 @@ export interface GatewayExchange extends DocumentCpu {
   readonly headers: readonly string[];
   /** Who sent the request. Undefined until identified (admit/caller.ts), and for requests to other paths than /graphql. */
   caller: Caller | undefined;
-  /**
-   * The CPU time of the result in milliseconds that admission counts for the caller (operation-admission.ts). pipeline.ts measures one of 8 requests
-   * and sets 8 times its CPU time; all others have 0.
-   */
-  resultCpuMs: number;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
@@ -67,7 +62,7 @@ export function createExchangeFactory(
   };
 }
 
-/** Sets `headers` on a response that Express sends. For all other responses, shape/send-response.ts writes them. */
+/** Sets `headers` on a response that Express sends. For all other responses, paths/send-response.ts writes them. */
 export function applyHeaders({ response, headers }: GatewayExchange): void {
   forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

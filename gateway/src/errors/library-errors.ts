@@ -1,4 +1,4 @@
-// Masks the errors that Apollo Server and graphql-js report in stage 2 (parse). Called by supergraph/apollo-validation.ts and rejections.ts. Errors
+// Masks the errors that Apollo Server and graphql-js report in stage 2 (parse). Errors
 // of subgraphs are masked in stage 5 (shape/client-error.ts); rejections.ts masks the errors that the gateway throws.
 import type { GraphQLFormattedError } from "graphql";
 import { type ClientCode, codes, isClientCode } from "./codes.ts";

@@ -1,4 +1,4 @@
-// Stages 1 to 3 of 5: the gateway parses one large body, or validates or plans one new document, in each iteration of the event loop. pipeline.ts
+// Stages 1 to 3 of 5: the gateway parses one large body, or validates or plans one new document, in each iteration of the event loop. paths/receive.ts
 // (bodies) and supergraph/apollo-validation.ts (documents) wait for this queue.
 
 /**

@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Reads and checks the parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). pipeline.ts calls it for a
+// Stage 2 of 5: parse. Reads and checks the parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). paths/receive.ts calls it for a
 // POST, paths/full.ts for a GET.
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";

@@ -1,9 +1,8 @@
-// Stage 2 of 5: parse. Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for pipeline.ts. Services read from
+// Stage 2 of 5: parse. Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for execute.ts. Services read from
 // their primary database, so reads follow only two rules: they join no read that was sent before the write (run/fetch-sharing.ts), and use no older
 // result of the entity cache (run/cached-fetch.ts).
-import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { receiptHeader, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
+import type { Receipts, ServiceWrite } from "@tributary/kit/consistency/receipts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GraphqlRequest } from "./graphql-request.ts";
 
@@ -17,20 +16,19 @@ export interface OperationReceipts {
 }
 
 const noReceipts: OperationReceipts = { text: undefined, writes: [], isExtensionWanted: false };
-const headerName = receiptHeader.toLowerCase();
 const wrongTypeMessage = "`extensions.consistencyToken` must be true or the text of receipts.";
 
 /**
- * Reads the receipts of a request: in the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`.
+ * Reads the receipts of a request, also as text in `extensions.consistencyToken`, which may also be `true`.
+ * @param header the value of the header `Consistency-Token`.
  * @throws Rejection MALFORMED_REQUEST for receipts that are malformed, too many, too long, or that no known key decrypts.
  * Receipts do not expire.
  */
 export function readOperationReceipts(
   receipts: Receipts,
-  { headers }: IncomingMessage,
+  header: string | readonly string[] | undefined,
   { extensions }: GraphqlRequest,
 ): OperationReceipts {
-  const header = headers[headerName];
   const extension = extensions?.["consistencyToken"] ?? false;
   if (typeof extension !== "boolean" && typeof extension !== "string")
     throw new Rejection("MALFORMED_REQUEST", wrongTypeMessage);

@@ -9,10 +9,11 @@ import {
   parse,
 } from "graphql";
 import { describe, expect, test } from "vitest";
+import { InvalidOperation } from "../errors/invalid-operation.ts";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 import { priorityOfOperation } from "./operation-priority.ts";
 import { createOperationStore } from "./operation-store.ts";
-import { readVariables, requireOperation, VariableProblems } from "./operation.ts";
+import { readVariables, requireOperation } from "./operation.ts";
 import { type ValidatedOperation, identifyOperation } from "./validated-operation.ts";
 
 describe("the operation of a request", () => {
@@ -69,7 +70,7 @@ describe("the operation of a request", () => {
 
   function findProblems(...args: Parameters<typeof readVariables>) {
     const read = readVariables(...args);
-    return read instanceof VariableProblems ? read.errors : [];
+    return read instanceof InvalidOperation ? read.errors : [];
   }
 
   function validate(source: string, name?: string): ValidatedOperation {

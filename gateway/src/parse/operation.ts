@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Checks the operation that a request chooses (for supergraph/apollo-validation.ts), and its variables (for pipeline.ts).
+// Stage 2 of 5: parse. Checks the operation that a request chooses (for supergraph/apollo-validation.ts), and its variables (for execute.ts).
 import {
   type GraphQLError,
   GraphQLFloat,
@@ -17,6 +17,9 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from "graphql";
+import { codes } from "../errors/codes.ts";
+import { InvalidOperation } from "../errors/invalid-operation.ts";
+import { maskLibraryError } from "../errors/library-errors.ts";
 import { Rejection } from "../errors/rejections.ts";
 import { locateNodes, withLocations } from "./error-locations.ts";
 import type { ValidatedOperation } from "./validated-operation.ts";
@@ -55,28 +58,25 @@ const none: readonly never[] = [];
 
 type Variables = Readonly<Record<string, unknown>>;
 
-export class VariableProblems {
-  /** The first 50 errors of coercion, each with its location. */
-  readonly errors: readonly GraphQLFormattedError[];
-
-  constructor(errors: readonly GraphQLFormattedError[]) {
-    this.errors = errors;
-  }
-}
-
 /**
  * Checks that the variables can be coerced (GraphQL spec, "CoerceVariableValues").
  * @returns the variables for the subgraphs: the values that the client sent, not the coerced ones. Only bigints are converted, if coercion rejects them.
+ * Otherwise the first 50 errors.
  */
 export function readVariables(
   schema: GraphQLSchema,
   validated: ValidatedOperation,
   variables: Variables,
-): Variables | VariableProblems {
+): Variables | InvalidOperation {
   if (findProblems(schema, validated, variables).length === 0) return variables;
   const converted = convertBigInts(schema, validated, variables);
   const problems = findProblems(schema, validated, converted);
-  return problems.length === 0 ? converted : new VariableProblems(problems);
+  if (problems.length === 0) return converted;
+  const code = "BAD_USER_INPUT";
+  // With this code no problem is a bug.
+  const onBug = () => undefined;
+  const errors = problems.map((problem) => maskLibraryError({ ...problem, extensions: { code } }, problem, onBug));
+  return new InvalidOperation(errors, codes[code].status);
 }
 
 function findProblems(

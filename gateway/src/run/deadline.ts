@@ -1,11 +1,17 @@
-// Stage 4 of 5: run. The deadline of one client request, for its fetches. pipeline.ts creates one per request, before the plan stage, so that the
+// Stage 4 of 5: run. The deadline of one client request, for its fetches. execute.ts creates one per request, before the plan stage, so that the
 // time of planning counts too.
-import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { AbortSource } from "@tributary/kit/http/abort-source";
 
 /** Why a request's signal was aborted: its time has passed, or the client disconnected. */
 export type AbortReason = "timeout" | "disconnected";
+
+/** Node's `ServerResponse` is one. */
+export interface ClientConnection {
+  readonly closed: boolean;
+  once(event: "close", listener: () => void): unknown;
+  off(event: "close", listener: () => void): unknown;
+}
 
 export interface OperationDeadline {
   /**
@@ -22,7 +28,7 @@ export interface OperationDeadline {
  * @param onDisconnected is not called for a request whose signal is never used.
  */
 export function createDeadline(
-  response: ServerResponse,
+  connection: ClientConnection,
   timeoutMs: number,
   onDisconnected: () => void,
 ): OperationDeadline {
@@ -41,8 +47,8 @@ export function createDeadline(
     const remainingMs = Math.max(0, deadlineMs - performance.now());
     timer = setTimeout(() => started.abort("timeout" satisfies AbortReason), remainingMs);
     // The client may have disconnected while its body was decompressed, or its operation planned.
-    if (response.closed) abortOnClose();
-    else response.once("close", abortOnClose);
+    if (connection.closed) abortOnClose();
+    else connection.once("close", abortOnClose);
     return started;
   }
 
@@ -51,7 +57,7 @@ export function createDeadline(
     clear() {
       if (!source) return;
       clearTimeout(timer);
-      response.off("close", abortOnClose);
+      connection.off("close", abortOnClose);
     },
   };
 }

@@ -147,7 +147,10 @@ describe("settled writes", () => {
     await new Promise<void>((resolve) => subgraph.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`;
     const limits = { timeoutMs: 60_000, bodyBytesMax: 1_000 };
-    client = createSubgraphClient({ name: "notes", urls: [url], ...limits, writes: { settled: 0 }, observe: () => {} });
+    client = createSubgraphClient(
+      { service: "notes", urls: [url], ...limits },
+      { writes: { settled: 0 }, observe: () => {} },
+    );
   });
   afterEach(async () => {
     end.abort("gone");

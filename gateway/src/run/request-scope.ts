@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need. pipeline.ts creates it before the plan stage, since
+// Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need. execute.ts creates it before the plan stage, since
 // the deadline includes planning.
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
@@ -21,7 +21,7 @@ export interface RequestScope {
   readonly isCallerVerified: boolean;
   /** The positions of this request's mutations in the change feeds of their services, for its receipt. Undefined until a service has sent one. */
   writes: ServiceWrite[] | undefined;
-  /** Collects what the subgraphs declare. Undefined if caches must not store the response: not a cacheable GET, or with a token (pipeline.ts). */
+  /** Collects what the subgraphs declare. Undefined if caches must not store the response: not a cacheable GET, or with a token. */
   readonly caching: CachingCollector | undefined;
   /**
    * Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. The first read sets the timer, which a request

@@ -5,6 +5,7 @@ import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
 import type { GatewayObserver } from "../observations.ts";
+import type { SubgraphSettings } from "../subgraph-settings/subgraph-settings.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";
 
@@ -65,12 +66,6 @@ export type FetchFailureCode =
   | "SUBGRAPH_RESPONSE_TOO_LARGE";
 
 export interface SubgraphClientOptions {
-  readonly name: string;
-  /** The URLs of its replicas. Empty if neither the supergraph nor the configuration has an address: every fetch then fails. */
-  readonly urls: readonly string[];
-  /** The deadline of one fetch, retries and body included. */
-  readonly timeoutMs: number;
-  readonly bodyBytesMax: number;
   readonly writes: WriteCount;
   readonly observe: GatewayObserver;
 }
@@ -80,8 +75,10 @@ const fetchesMax = 1_024;
 const connectTimeoutMs = 1_000;
 
 /** Redirects are not followed; compressed responses are not requested. */
-export function createSubgraphClient(options: SubgraphClientOptions): SubgraphClient {
-  const { name, urls, timeoutMs, bodyBytesMax, writes, observe } = options;
+export function createSubgraphClient(
+  { service: name, urls, timeoutMs, bodyBytesMax }: Omit<SubgraphSettings, "checksKeys">,
+  { writes, observe }: SubgraphClientOptions,
+): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name, writes);
   const upstream = createUpstream({
     urls,

@@ -2,7 +2,7 @@
 // supergraph-stages.ts calls it once per request, or once for several requests with the same shared data.
 import { codes } from "../errors/codes.ts";
 import type { CompiledPlan } from "../plan/compile/compiled-plan.ts";
-import type { ResultSummary } from "../response.ts";
+import type { ResultSummary } from "../result-summary.ts";
 import type { FieldError } from "../run/field-errors.ts";
 import type { RunResult } from "../run/run.ts";
 import type { ResponsePath } from "../run/subgraph-response.ts";

@@ -1,14 +1,6 @@
 /*
  * Stage 2 of 5, parse: Apollo Server validates documents, for one generation. It executes nothing, and writes no response but the errors of a
- * rejected operation.
- *
- *   paths/full.ts ── validate(request, proceed) ─► ApolloServer.executeOperation
- *                                                    persisted query, parse, validate
- *                                                    responseForOperation (last hook)
- *                                                      operation ─► operation store
- *   response ◄── channel of the context ◄───────────── proceed(operation): stages 3 to 5
- *
- * So the response to a valid operation does not pass through Apollo Server: the hook stores it in a channel of the request's context.
+ * rejected operation. Its last hook before the execution, `responseForOperation`, stores the valid operation in a channel of the request's context.
  */
 import {
   ApolloServer,
@@ -34,8 +26,9 @@ import {
   type GraphQLSchema,
 } from "graphql";
 import type { DocumentCpu } from "../document-cpu.ts";
-import { codes, isClientCode } from "../errors/codes.ts";
+import { codes } from "../errors/codes.ts";
 import { maskLibraryError } from "../errors/library-errors.ts";
+import { InvalidOperation } from "../errors/invalid-operation.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { type DocumentWithinLimits, parseWithinLimits } from "../parse/document-check.ts";
@@ -47,29 +40,21 @@ import { NumericLiteralsRule } from "../parse/numeric-input.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import { requireOperation } from "../parse/operation.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
-import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import { createLibraryLogger } from "../telemetry/observation-log.ts";
 
 export interface OperationRequest {
   readonly method: "GET" | "POST";
-  readonly responseType: ResponseType;
   readonly graphql: GraphqlRequest;
-  /** The caller's key: new documents of several callers are validated in rotation. */
-  readonly client: string;
+  /** New documents of several callers are validated in rotation. */
+  readonly caller?: { readonly key: string } | undefined;
   /** Counts the CPU time of the check of a new document. */
   readonly cpu?: DocumentCpu;
 }
 
-type Proceed = (operation: ValidatedOperation) => Promise<ClientResponse>;
-
 /** Checks limits, syntax and validity of documents, stores automatic persisted queries, and chooses the operation. */
 export interface DocumentValidator {
-  /**
-   * @param proceed responds to a validated operation; not called for a rejected one.
-   * @returns the response of `proceed`, or the response for an operation that Apollo Server rejected.
-   * @throws Rejection for any other rejection, and what `proceed` throws.
-   */
-  validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse>;
+  /** @throws Rejection */
+  validate(request: OperationRequest): Promise<ValidatedOperation | InvalidOperation>;
   /** Whether an Apollo Server plugin has hooks for requests: then every request must go through Apollo Server. */
   readonly hasRequestHooks: boolean;
   close(): Promise<void>;
@@ -92,17 +77,16 @@ export interface DocumentValidatorOptions {
 
 /** Apollo Server's context of one request. */
 interface ValidationContext {
-  readonly proceed: Proceed;
   /** The new document. Undefined if the document is stored already, or the request has none. */
   readonly checked: DocumentNode | undefined;
   readonly channel: Channel;
 }
 
 /**
- * Filled by the hooks of this module: `response` or `error` after Apollo Server has validated the document, or `rejected` if it rejects the operation.
+ * Filled by the hooks of this module: `operation` or `error` after Apollo Server has validated the document, or `rejected` if it rejects the operation.
  */
 interface Channel {
-  response?: ClientResponse;
+  operation?: ValidatedOperation;
   error?: unknown;
   rejected?: RejectedDocument;
 }
@@ -134,77 +118,58 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
     return !o.operations.hasDocument(source);
   }
 
-  async function validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse> {
+  async function validate(request: OperationRequest): Promise<ValidatedOperation | InvalidOperation> {
+    const { caller, cpu } = request;
+    const client = caller?.key ?? "";
     const source = findSource(request.graphql, o.persistedQueries);
-    const isNew = await waitIfNew(source, request.client);
-    if (!isNew) return validateDocument(request, proceed, undefined);
+    const isNew = await waitIfNew(source, client);
+    if (!isNew) return validateDocument(request, undefined);
     const startedMs = performance.now();
-    let isCounted = false;
-    // The check waits for nothing, so its time is CPU time.
-    const stopCounting = () => {
-      if (request.cpu && !isCounted) request.cpu.documentCpuMs += performance.now() - startedMs;
-      isCounted = true;
-    };
-    // A new document is validated in one iteration of the event loop and planned in a later iteration.
-    const proceedLater: Proceed = async (operation) => {
-      stopCounting();
-      await nextIteration(request.client);
-      return proceed(operation);
-    };
+    let validated: ValidatedOperation | InvalidOperation;
     try {
       const checkOptions = { documentTokensMax: o.documentTokensMax, limits: o.operationLimits };
       // "" is for the type only: a new document has a text.
-      return await validateDocument(request, proceedLater, parseWithinLimits(source ?? "", checkOptions));
+      validated = await validateDocument(request, parseWithinLimits(source ?? "", checkOptions));
     } finally {
-      stopCounting();
+      // The check waits for nothing, so its time is CPU time.
+      if (cpu) cpu.documentCpuMs += performance.now() - startedMs;
     }
+    // A new document is validated in one iteration of the event loop and planned in a later iteration.
+    if (!(validated instanceof InvalidOperation)) await nextIteration(client);
+    return validated;
   }
 
   /**
-   * Lets Apollo Server validate a document, and responds to its operation.
+   * Lets Apollo Server validate a document.
    * @param result of a new document; undefined if the document is stored already, or the request has none.
    * @throws Rejection if the document exceeds a limit.
    */
   async function validateDocument(
-    { method, responseType, graphql }: OperationRequest,
-    proceed: Proceed,
+    { method, graphql }: OperationRequest,
     result: DocumentWithinLimits | undefined,
-  ): Promise<ClientResponse> {
+  ): Promise<ValidatedOperation | InvalidOperation> {
     if (result && "exceeded" in result) throw new Rejection(result.exceeded.code, result.exceeded.message);
-    if (result && "syntaxError" in result) return rejectSyntax(result.syntaxError, responseType);
+    if (result && "syntaxError" in result) return rejectSyntax(result.syntaxError);
     const checked = result?.document;
     const channel: Channel = {};
-    const context = { proceed, checked, channel };
+    const context = { checked, channel };
     const { http, body } = await executeOperation(server, method, graphql, context);
-    if (channel.response) return channel.response;
+    if (channel.operation) return channel.operation;
     if (channel.error !== undefined) throw channel.error;
     if (http.status === 405) throw new Rejection("METHOD_NOT_ALLOWED", "Send mutations by POST.", { Allow: "POST" });
     if (body.kind !== "single") throw new Error("Apollo Server sent an incremental response, which was not requested");
     // `formatError` has masked these errors.
     const errors = locateErrors(body.singleResult.errors ?? [], channel.rejected);
-    return respondWithErrors(errors, http.status ?? 200, responseType);
+    return new InvalidOperation(errors, http.status ?? 200);
   }
 
   return { validate, hasRequestHooks: o.plugins.some(hasHooks), close: () => server.stop() };
 }
 
-function rejectSyntax(error: GraphQLError, responseType: ResponseType): ClientResponse {
+function rejectSyntax(error: GraphQLError): InvalidOperation {
   const formatted = { ...error.toJSON(), extensions: { code: "GRAPHQL_PARSE_FAILED" } };
   const masked = maskLibraryError(formatted, error, () => undefined);
-  return respondWithErrors([masked], codes.GRAPHQL_PARSE_FAILED.status, responseType);
-}
-
-function respondWithErrors(
-  errors: readonly GraphQLFormattedError[],
-  status: number,
-  responseType: ResponseType,
-): ClientResponse {
-  return {
-    status: statusFor(status, responseType),
-    contentType: contentTypeOf(responseType),
-    body: Buffer.from(JSON.stringify({ errors })),
-    summary: { outcome: "rejected", codes: errors.map(readCode) },
-  };
+  return new InvalidOperation([masked], codes.GRAPHQL_PARSE_FAILED.status);
 }
 
 /** @param formatted one for each error in `rejected`. */
@@ -217,11 +182,6 @@ function locateErrors(
   const errorNodes = errors.flatMap((error) => error.nodes ?? []);
   const locations = locateNodes(source, document, errorNodes);
   return formatted.map((error, index) => withLocations(error, errors[index]?.nodes, locations));
-}
-
-function readCode({ extensions }: GraphQLFormattedError): string {
-  const code = extensions?.["code"];
-  return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }
 
 /** Apollo Server gets the checked parameters only, and no headers of the client. */
@@ -260,7 +220,7 @@ function createServer(o: DocumentValidatorOptions): ValidationServer {
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       ...o.plugins,
-      createProceedPlugin(o),
+      createChannelPlugin(o),
     ],
   });
 }
@@ -269,28 +229,27 @@ function createServer(o: DocumentValidatorOptions): ValidationServer {
  * Takes over from Apollo Server once the document is valid. For a `gateway` executor instead of this hook, Apollo Server would create a context with
  * an accessor in an object literal, which is slow (run/request-scope.ts). With the hook, the full path takes 60 µs for `{__typename}` instead of 139.
  */
-function createProceedPlugin({
+function createChannelPlugin({
   apiSchema,
   operations,
 }: DocumentValidatorOptions): ApolloServerPlugin<ValidationContext> {
-  // Ends the execution by Apollo Server. It is not sent: `validateDocument` returns the response in the channel.
+  // Ends the execution by Apollo Server. It is not sent: `validateDocument` returns the operation in the channel.
   const emptyResponse: GraphQLResponse = {
     http: { headers: new HeaderMap() },
     body: { kind: "single", singleResult: {} },
   };
   const listener: GraphQLRequestListener<ValidationContext> = {
-    async responseForOperation({ contextValue, request, source, queryHash = "", document: apolloDocument }) {
-      const { proceed, checked, channel } = contextValue;
+    responseForOperation({ contextValue, request, source, queryHash = "", document: apolloDocument }) {
+      const { checked, channel } = contextValue;
       const { operationName } = request;
       const document = checked ?? apolloDocument;
       try {
         const operation = requireOperation(apiSchema, getOperationAST(document, operationName), operationName);
-        const validated = operations.add({ source, hash: queryHash, operationName, document, operation });
-        channel.response = await proceed(validated);
+        channel.operation = operations.add({ source, hash: queryHash, operationName, document, operation });
       } catch (error) {
         channel.error = error;
       }
-      return emptyResponse;
+      return Promise.resolve(emptyResponse);
     },
     didEncounterErrors({ contextValue, source, document, errors }) {
       if (source !== undefined && document) contextValue.channel.rejected = { source, document, errors };

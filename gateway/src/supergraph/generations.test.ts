@@ -6,20 +6,21 @@ import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { createCors } from "@tributary/kit/http/cors";
+import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { buildSchema } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Charges } from "../admit/charges.ts";
 import { createOperationAdmission } from "../admit/operation-admission.ts";
 import { createExchangeFactory } from "../admit/exchange.ts";
+import { InvalidOperation } from "../errors/invalid-operation.ts";
 import { Rejection } from "../errors/rejections.ts";
 import { UnusableSupergraph } from "../errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../observations.ts";
 import { createOperationStore } from "../parse/operation-store.ts";
-import { readConfig } from "../config.ts";
 import { createEventLoopQueue } from "../parse/event-loop-queue.ts";
 import { createFullPath } from "../paths/full.ts";
+import { createResponseSender } from "../paths/send-response.ts";
 import { createPipeline } from "../pipeline.ts";
-import { createResponseSender } from "../shape/send-response.ts";
 import type { SupergraphStages } from "../supergraph-stages.ts";
 import { type Generation, type Generations, type UsedOperation, createGenerations } from "./generations.ts";
 
@@ -211,10 +212,8 @@ describe("the generation of a request", () => {
     server?.closeAllConnections();
   });
 
-  const emptyResponse = { status: 200, contentType: "application/json; charset=utf-8", body: Buffer.from("{}") };
-
   test("a generation is released with the response", async () => {
-    const { post, pins } = await setUp(() => Promise.resolve(emptyResponse));
+    const { post, pins } = await setUp(() => Promise.resolve(new InvalidOperation([], 200)));
     expect((await post()).status).toBe(200);
     expect(pins).toEqual({ pinned: 1, released: 1 });
   });
@@ -243,11 +242,6 @@ describe("the generation of a request", () => {
     const observe = (observation: GatewayObservation) => void observations.push(observation);
     const generations = createFakeGenerations(validate, pins);
     const callers = createCallers({ trustedProxies: [], tokens: undefined, clientKeys: [] });
-    const about = {
-      ...readConfig({ SUPERGRAPH_FILE: "unused" }),
-      exposesPlans: false,
-      nextIteration: createEventLoopQueue(),
-    };
     const charges: Charges = {
       chargeVerification: () => undefined,
       chargeArrival: () => undefined,
@@ -255,13 +249,30 @@ describe("the generation of a request", () => {
       debitDocument: () => undefined,
       debitResult: () => undefined,
     };
-    const receipts = createReceipts(["a key for tests only"]);
-    const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
-    const pipeline = createPipeline({ ...about, callers, charges, receipts, incompleteRequests, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
+    const pipeline = createPipeline({
+      requestTimeoutMs: 1_000,
+      measuresStages: false,
+      exposesPlans: false,
+      tagHeader: undefined,
+      receipts: createReceipts(["a key for tests only"]),
+      admission: createOperationAdmission(createAdmission({ isOn: false })),
+      charges,
+      send,
+      observe,
+    });
     const fullPath = createFullPath({
       pipeline,
-      admission: createOperationAdmission(createAdmission({ isOn: false })),
+      receiving: {
+        callers,
+        charges,
+        incompleteRequests: createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe }),
+        nextIteration: createEventLoopQueue(),
+        graphqlBodyBytesMax: 1_000,
+        jsonLimits: defaultJsonLimits,
+        documentCharactersMax: 1_000,
+      },
+      charges,
       generations,
       persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
       send,

@@ -1,4 +1,4 @@
-// The gauges of the caches and of the planner's queue. main.ts exposes them at start, by gateway-telemetry.ts.
+// The gauges of the caches and of the planner's queue.
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
@@ -19,7 +19,6 @@ export interface GaugeSources {
   countQueuedJobs(): number;
 }
 
-/** Called once. The sizes are read at each scrape. */
 export function exposeGauges(
   metrics: Metrics<typeof gatewayMetrics>,
   { cacheSizes, countQueuedJobs }: GaugeSources,

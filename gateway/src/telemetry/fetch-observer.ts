@@ -1,4 +1,4 @@
-// Counts and traces the fetches from subgraphs. run/fetch.ts calls it.
+// Counts and traces the fetches from subgraphs.
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
@@ -11,10 +11,8 @@ interface ErrorEntry {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-/** Values of the label `outcome`. */
 type OutcomeLabel = Expected<typeof gatewayMetrics.tributary_gateway_subgraph_fetches_total, "outcome">;
 
-/** The parts of a fetch's result that are counted. */
 type ObservedResult =
   | { readonly kind: "graphql"; readonly errors: readonly ErrorEntry[] }
   /** `failed`: no response, or one that is too long or compressed. `unusable`: no usable GraphQL response. Both are counted by their code. */
@@ -51,7 +49,6 @@ export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, tra
     join(service, record, result) {
       countsOf(service).shared.add();
       const stageSpan = record?.currentSpan;
-      // The request is not traced.
       if (stageSpan === undefined) return;
       const attributes = { "tributary.subgraph": service, "tributary.shared": true };
       const waitSpan = stageSpan.child(`await ${service}`, { attributes });

@@ -1,4 +1,4 @@
-// Assembles the gateway's telemetry for main.ts: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
+// Log, metrics and traces of the process. The other modules report observations; only this folder logs and counts them.
 import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
@@ -12,7 +12,6 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
-import { listFollowedServices } from "../entity-cache-config.ts";
 import { type ClientCode, codes, listRejectionStatuses } from "../errors/codes.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { exposeGauges, type GaugeSources } from "./cache-metrics.ts";
@@ -33,7 +32,6 @@ export interface TelemetryObservers {
 export interface GatewayTelemetry extends TelemetryObservers {
   readonly log: Log;
   readonly observe: GatewayObserver;
-  /** Exposes the sizes of caches and queues as gauges. */
   exposeGauges(sources: GaugeSources): void;
   /** Starts the listener for /metrics and probes; undefined without ADMIN_PORT. */
   startAdmin(): Promise<AdminServer | undefined>;
@@ -48,13 +46,20 @@ export async function createGatewayTelemetry(
 ): Promise<GatewayTelemetry> {
   const telemetry = await createTelemetry({ name: "gateway", declarations: metricsOf.gateway, config, supergraph });
   const { log, metrics, trace } = telemetry;
-  // Logs the first of equal failures in full, and counts further ones; `close` logs the last counts.
+  const { accessLog, knownClients, knownOperations } = config;
   const failures = createFailureLog(log);
-  const requestObserver = createGatewayRequestObserver({ ...config, ...telemetry });
+  const requestObserver = createGatewayRequestObserver({
+    log,
+    metrics,
+    trace,
+    accessLog,
+    knownClients,
+    knownOperations,
+  });
   announceLabels(telemetry, config);
   return {
     log,
-    observe: createObserver(telemetry, failures, listFollowedServices(config.entityCacheConfig)),
+    observe: createObserver(telemetry, failures, Object.keys(config.subgraphs.entityCache?.feedUrls ?? {})),
     requestObserver,
     fetchObserver: createFetchObserver(metrics, trace),
     admissionObserver: createAdmissionObserver({ metrics, endpoint: "graphql" }),

@@ -1,5 +1,4 @@
-// Counts observations in metrics, for gateway-telemetry.ts. Client requests and fetches have their own observers (request-observer.ts,
-// fetch-observer.ts).
+// Counts observations. Client requests and fetches have their own observers.
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
@@ -39,7 +38,6 @@ function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver
   };
 }
 
-/** The label `result` of observations about plans. */
 const planResults: Partial<
   Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_plans_total, "result">>
 > = {
@@ -103,7 +101,6 @@ function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): GatewayObser
   };
 }
 
-/** The label `result` of observations about supergraphs. */
 const loadResults: Partial<
   Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
 > = {

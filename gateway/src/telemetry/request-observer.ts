@@ -23,9 +23,7 @@ export interface GatewayRequestObserverOptions {
   readonly metrics: Metrics<typeof gatewayMetrics>;
   readonly trace: Trace;
   readonly accessLog: TelemetryConfig["accessLog"];
-  /** Client names with their own label value. */
   readonly knownClients: readonly string[];
-  /** Operation names with their own label value from the start. */
   readonly knownOperations: readonly string[];
 }
 
@@ -63,7 +61,7 @@ interface FailedRequestKind extends FailureKind {
   readonly code: string | undefined;
 }
 
-/** Values for labels, span attributes and log fields; none of them is unvalidated client text. */
+/** None of it is unvalidated client text. */
 interface RequestSummary {
   readonly path: GraphqlRequestRecord["path"];
   readonly client: string;

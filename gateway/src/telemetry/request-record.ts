@@ -1,36 +1,30 @@
-// What telemetry records of one client request, while the stages process it. request-observer.ts reads it when the response is closed.
+// What the stages record of one client request. request-observer.ts reads it when the response is closed.
 import type { ClientProgram } from "@tributary/kit/caller/client-program";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { Stage } from "../errors/codes.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
-import type { RequestOutcome, ResultSummary } from "../response.ts";
+import type { RequestOutcome, ResultSummary } from "../result-summary.ts";
 
 const success: ResultSummary = { outcome: "ok", codes: [] };
 
-/** The most failed fetches of one request that the access log lists. */
+/** The access log lists no more failed fetches. */
 const failuresMax = 5;
 
 /** Exists only if metrics, traces or the access log are on. */
 export class GraphqlRequestRecord {
   /** The path that processed the operation; undefined for other URLs, preflights and the GraphiQL page. */
   path: "fast" | "full" | undefined;
-  /**
-   * The request's parameter `operationName`, until the operation is validated. Client text: request-observer.ts maps it to a known name for the
-   * metrics of a rejected request, and it is never a span attribute or a log field.
-   */
+  /** The parameter `operationName`. Client text: only for the metrics of a rejected request, mapped to a known name. */
   requestedName: string | undefined;
   /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
   client: ClientProgram | undefined;
-  /** Undefined until the operation is validated. */
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
   /** Undefined until the response is known, and for responses that Express sends (preflights, GraphiQL). */
   outcome: RequestOutcome | undefined;
-  /** The codes in `errors[]` of the response, one for each entry. */
   codes: readonly string[] = [];
-  /** The first five failed fetches, for the access log. Undefined if no fetch failed. */
   failures: Failure[] | undefined;
-  /** For the access log. Set when the record is created (admit/exchange.ts), even if the request is not traced. */
+  /** Set even if the request is not traced. */
   traceId: string | undefined;
   /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
@@ -41,7 +35,7 @@ export class GraphqlRequestRecord {
     this.span = span;
   }
 
-  /** Called when the response is known, before it is sent. Without an argument: a response without errors. */
+  /** Without an argument: a response without errors. */
   setResult({ outcome, codes } = success): void {
     this.outcome = outcome;
     this.codes = codes;
@@ -60,12 +54,11 @@ export class GraphqlRequestRecord {
     this.#stageSpan = this.span.child(stage);
   }
 
-  /** The parent for spans of the current stage. Undefined if the request is not traced. */
+  /** Undefined if the request is not traced. */
   get currentSpan(): Span | undefined {
     return this.#stageSpan ?? this.span;
   }
 
-  /** Ends the span of the current stage. */
   leave(): void {
     this.#stageSpan?.end();
     this.#stageSpan = undefined;

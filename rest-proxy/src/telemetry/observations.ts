@@ -15,10 +15,8 @@ export interface UsageCount {
   readonly requests: number;
 }
 
-/** About the replicas of a service: ejections, retries, failed DNS lookups. */
 type ReplicaObservation = UpstreamObservation & { readonly service: string };
 
-/** The request that an observation is about. */
 export interface ObservedRequest {
   readonly requestId: string;
   /** The id of the trace, which other processes log too, even if the request is not traced. */
@@ -30,11 +28,9 @@ export interface ObservedRequest {
   readonly path: string;
 }
 
-/** What the stages report. This file writes the log lines, `observation-counts.ts` the metrics. */
 export type Observation =
   | ReplicaObservation
   | ConnectionClosed
-  /** A client gets a 502, 503 or 504. */
   | ({
       readonly kind: "service-failed";
       readonly service: string;
@@ -49,7 +45,6 @@ export type Observation =
   | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
   /** An error that is no `AppError`; the client got a 500. */
   | ({ readonly kind: "bug"; readonly cause: unknown } & ObservedRequest)
-  /** After each fetch of the token issuer's keys. */
   | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
   /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
   | { readonly kind: "token-keys-failed"; readonly cause: unknown }
@@ -65,86 +60,73 @@ export type Observe = (observation: Observation) => void;
 /** The states of feeds are logged by `createFeedStateObserver`, as in all processes. */
 type LoggedObservation = Exclude<Observation, FeedStateObservation>;
 
+/** Observations that repeat during an outage, with the log message of the first one. */
+const failureMessages = {
+  "service-failed": "service did not respond; further failures are counted",
+  "dns-lookup-failed": "DNS lookup of a service failed; its last addresses are still used",
+  "token-keys-failed": "token keys could not be fetched; further failures are counted",
+  "refresh-failed": "cache entry not refreshed; further failures are counted",
+} as const;
+
+type FailureKind = keyof typeof failureMessages;
+type FailureObservation = Extract<LoggedObservation, { kind: FailureKind }>;
+
+/** The level and message of all other observations. Clients can cause any number of those at `debug`. */
+const logLines: Record<
+  Exclude<LoggedObservation["kind"], FailureKind>,
+  readonly ["debug" | "info" | "warn" | "error", string]
+> = {
+  "old-versions": ["info", "old versions are in use"],
+  "token-keys-fetched": ["debug", "token keys fetched"],
+  unreadable: ["debug", "invalid HTTP request rejected"],
+  "connection-closed": ["debug", "connection closed: its address holds too much of what all clients share"],
+  "response-truncated": ["warn", "response truncated"],
+  "replica-ejected": ["warn", "replica ejected"],
+  "replica-draining": ["info", "draining replica ejected"],
+  "replica-restored": ["info", "replica restored"],
+  "replica-removed": ["info", "ejected replica removed"],
+  retried: ["debug", "request retried"],
+  "retry-over-budget": ["debug", "request not retried: the retry budget is used up"],
+  bug: ["error", "request failed because of a bug"],
+};
+
 /** @param failures logs the first of equal failures, and counts those that repeat during an outage. */
 export function createObserver(log: Log, failures: FailureLog): (observation: LoggedObservation) => void {
-  return (observed) => {
-    const observation = toLogFields(observed);
-    if (isFailure(observation)) return reportFailure(failures, observation);
-    switch (observation.kind) {
-      case "old-versions":
-        return log.info(observation, "old versions are in use");
-      case "token-keys-fetched":
-        return log.debug(observation, "token keys fetched");
-      case "unreadable":
-        // Only for debugging: clients can cause any number of these log lines.
-        return log.debug(observation, "invalid HTTP request rejected");
-      case "connection-closed":
-        return log.debug(observation, "connection closed: its address holds too much of what all clients share");
-      case "response-truncated":
-        return log.warn(observation, "response truncated");
-      case "replica-ejected":
-        return log.warn(withErr(observation), "replica ejected");
-      case "replica-draining":
-        return log.info(observation, "draining replica ejected");
-      case "replica-restored":
-        return log.info(observation, "replica restored");
-      case "replica-removed":
-        return log.info(observation, "ejected replica removed");
-      case "retried":
-        return log.debug(observation, "request retried");
-      case "retry-over-budget":
-        return log.debug(observation, "request not retried: the retry budget is used up");
-      case "bug":
-        return log.error(withErr(observation), "request failed because of a bug");
-    }
+  return (observation) => {
+    const fields = toLogFields(observation);
+    if (isFailure(observation))
+      return failures.report(identifyFailure(observation), fields, failureMessages[observation.kind]);
+    const [level, message] = logLines[observation.kind];
+    log[level](fields, message);
   };
 }
 
-/** The log serializes the member `err` as an error. */
-function withErr({ cause, ...fields }: { readonly cause: unknown }): Readonly<Record<string, unknown>> {
-  return { ...fields, err: cause };
-}
-
-type FailureKind = "service-failed" | "dns-lookup-failed" | "refresh-failed" | "token-keys-failed";
-/** An observation that is reported to the failure log, which counts repetitions. */
-type FailureObservation = Extract<LoggedObservation, { kind: FailureKind }>;
-
 function isFailure(observation: LoggedObservation): observation is FailureObservation {
-  return ["service-failed", "dns-lookup-failed", "refresh-failed", "token-keys-failed"].includes(observation.kind);
+  return Object.hasOwn(failureMessages, observation.kind);
 }
 
-function reportFailure(failures: FailureLog, observation: FailureObservation): void {
-  const details = withErr(observation);
+function identifyFailure(observation: FailureObservation): Parameters<FailureLog["report"]>[0] {
   switch (observation.kind) {
-    case "service-failed": {
-      const { service, replica, code } = observation;
-      const failure = { service, replica, reason: code };
-      return failures.report(failure, details, "service did not respond; further failures are counted");
-    }
-    case "dns-lookup-failed": {
-      const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
-      const message = "DNS lookup of a service failed; its last addresses are still used";
-      return failures.report(failure, details, message);
-    }
-    case "token-keys-failed": {
-      const failure = { service: "token-issuer", replica: undefined, reason: "KEYS_UNAVAILABLE" };
-      return failures.report(failure, details, "token keys could not be fetched; further failures are counted");
-    }
+    case "service-failed":
+      return { service: observation.service, replica: observation.replica, reason: observation.code };
+    case "dns-lookup-failed":
+      return { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
+    case "token-keys-failed":
+      return { service: "token-issuer", replica: undefined, reason: "KEYS_UNAVAILABLE" };
     case "refresh-failed": {
-      const { service, cause } = observation;
-      const serviceFailure = cause instanceof ServiceFailure ? cause : undefined;
-      const reason = serviceFailure?.code ?? "REFRESH_FAILED";
-      const failure = { service, replica: serviceFailure?.replica, reason };
-      return failures.report(failure, details, "cache entry not refreshed; further failures are counted");
+      const failure = observation.cause instanceof ServiceFailure ? observation.cause : undefined;
+      return { service: observation.service, replica: failure?.replica, reason: failure?.code ?? "REFRESH_FAILED" };
     }
   }
 }
 
-/** Paths and cache keys may contain personal data, so they are not logged. The trace id has the field name that all processes use. */
-function toLogFields(observation: LoggedObservation): LoggedObservation {
-  const { traceId, ...fields }: Record<string, unknown> = { ...observation };
+/**
+ * Paths and cache keys may contain personal data, so they are not logged. The trace id has the field name that all processes use, and the log
+ * serializes the member `err` as an error.
+ */
+function toLogFields(observation: LoggedObservation): Readonly<Record<string, unknown>> {
+  const { traceId, cause, path: _path, key: _key, ...fields }: Record<string, unknown> = { ...observation };
   if (traceId !== undefined) fields["trace_id"] = traceId;
-  delete fields["path"];
-  delete fields["key"];
-  return fields as LoggedObservation;
+  if ("cause" in observation) fields["err"] = cause;
+  return fields;
 }

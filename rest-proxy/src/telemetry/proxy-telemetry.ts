@@ -6,11 +6,12 @@ import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
-import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
 import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
+import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import type { ProxyConfig } from "../config.ts";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
@@ -44,16 +45,9 @@ export interface DeclaredRoute {
   readonly versions: readonly number[];
 }
 
-export interface ProxyTelemetryConfig extends TelemetryConfig {
-  readonly logLevel: string;
-  readonly knownClients: readonly string[];
-  /** The keys are the services that have a feed. */
-  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
-}
-
 /** @param routes of the route table, for label values. */
 export async function createProxyTelemetry(
-  config: ProxyTelemetryConfig,
+  config: TelemetryConfig & Pick<ProxyConfig, "logLevel" | "knownClients" | "feedUrls">,
   routes: readonly DeclaredRoute[],
 ): Promise<ProxyTelemetry> {
   const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });

@@ -1,4 +1,4 @@
-/** What telemetry needs to know of one request. The stages write it, and `request-observer.ts` reads it when the response has ended. */
+/** What the stages record of one request. `request-observer.ts` reads it when the response has ended. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { ClientProgram } from "@tributary/kit/caller/client-program";
 import {
@@ -15,7 +15,6 @@ export interface RecordedRoute {
   readonly service: string;
 }
 
-/** What the stages record about a request, for metrics, traces and the access log. */
 export class RequestRecord {
   route: RecordedRoute | undefined = undefined;
   version: number | undefined = undefined;
@@ -25,7 +24,6 @@ export class RequestRecord {
   code: string | undefined = undefined;
   /** The last replica that the request was sent to, by URL and address, if the service did not respond. */
   failedReplica: string | undefined = undefined;
-  /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
   /** The `traceparent` of the response and, if the request is not traced, of the request to the service. */
   readonly traceParent: string;

@@ -1,5 +1,6 @@
-import type { Rule } from "../repository.ts";
+import type { Repository, Rule } from "../repository.ts";
 import { isProductCode, findImports } from "../repository.ts";
+import type { SourceModule } from "../source-module.ts";
 
 /** The stages of a request, in order. */
 const stages = ["admit", "parse", "plan", "run", "shape"] as const;
@@ -7,6 +8,7 @@ const stages = ["admit", "parse", "plan", "run", "shape"] as const;
 /** Files that assemble the stages. */
 const assembly: readonly string[] = [
   "gateway/src/pipeline.ts",
+  "gateway/src/execute.ts",
   // Plan, run and shape over one supergraph.
   "gateway/src/supergraph-stages.ts",
   "gateway/src/paths/",
@@ -18,6 +20,11 @@ const assembly: readonly string[] = [
   // A generation owns the stages and the subgraph clients of its supergraph.
   "gateway/src/generation.ts",
 ];
+
+/** The main files of the engine: one executes operations, the other builds what they need of a supergraph. */
+const engine = ["gateway/src/execute.ts", "gateway/src/generation.ts"];
+const http =
+  /^(?:gateway\/src\/(?:(?:admit|paths)\/|(?:config|main|pipeline|response|server)\.ts$)|node:https?$|express$)/;
 
 /** The direction of imports within the gateway. */
 export const gatewayRules: readonly Rule[] = [
@@ -39,7 +46,27 @@ export const gatewayRules: readonly Rule[] = [
         ({ target, typeOnly }, { path }) => !typeOnly && stageOf(target) >= 0 && stageOf(target) !== stageOf(path),
       ),
   },
+  {
+    name: "engine-knows-no-http",
+    sentence:
+      "Stages 2 to 5 run without HTTP: what execute.ts and generation.ts import, directly or not, imports neither HTTP nor its files.",
+    find: (repository) =>
+      findImports(listEngine(repository), ({ target, specifier }) => http.test(target ?? specifier)),
+  },
 ];
+
+/** All files that the engine consists of. What a forbidden import leads to is none: the import itself is the violation. */
+function listEngine({ modules }: Repository): readonly SourceModule[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const found = new Set(engine);
+  // The loop also visits the paths that it adds.
+  for (const path of found) {
+    for (const { target } of byPath.get(path)?.imports ?? []) {
+      if (target?.startsWith("gateway/") && !http.test(target)) found.add(target);
+    }
+  }
+  return [...found].flatMap((path) => byPath.get(path) ?? []);
+}
 
 function stageOf(path: string | undefined): number {
   const folder = /^gateway\/src\/(\w+)\//.exec(path ?? "")?.[1];

@@ -12,7 +12,7 @@ function openAll(bytesMax = 1_000_000): EntityCache {
   nowMs = 50_000;
   return createEntityCache({
     ...{ services: new Set(["THINGS"]), bytesMax, feedUrls: {}, feedKey: "", requestTimeoutMs: 1_000 },
-    ...{ nameOf: (subgraph) => subgraph.toUpperCase(), serviceOf: (name) => name.toLowerCase() },
+    ...{ nameOf: (subgraph) => subgraph.toUpperCase() },
     ...{ observe: () => {}, nowMs: () => nowMs },
   });
 }

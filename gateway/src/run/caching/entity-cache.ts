@@ -22,10 +22,8 @@ export interface EntityCacheOptions {
   readonly revocations?: Revocations;
   /** A read that must see a write waits for the feed: up to a tenth of this time, and at most 50 ms (kit/src/consistency/feeds.ts). */
   readonly requestTimeoutMs: number;
-  /** The name of a subgraph in `services` and `feedUrls`: `LINE_ITEMS` for `line-items`. */
+  /** The name of a subgraph in `services`, `feedUrls` and observations of feeds. */
   readonly nameOf: (subgraph: string) => string;
-  /** The name in observations of a service that has this name in `feedUrls`: `line-items` for `LINE_ITEMS`. */
-  readonly serviceOf: (name: string) => string;
   readonly observe: GatewayObserver;
   /** A monotonic clock. Default: `performance.now`. */
   readonly nowMs?: () => number;
@@ -87,7 +85,7 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       invalidate(service);
       ownWrites.delete(service);
     },
-    onState: (name, state, cause) => observe({ kind: "feed-state", service: o.serviceOf(name), state, cause }),
+    onState: (service, state, cause) => observe({ kind: "feed-state", service, state, cause }),
   });
   const parts: CacheParts = {
     store,

@@ -1,4 +1,4 @@
-// Stage 5 of 5: shape. Sends a response to the client, compressed if the client accepts a coding. All responses are sent here, except those of
+// Sends a response to the client, compressed if the client accepts a coding. All responses are sent here, except those of
 // Express (preflights, GraphiQL) and of admit/broken-request.ts.
 import type { ServerResponse } from "node:http";
 import { brotliCompress, constants, gzip } from "node:zlib";

@@ -1,0 +1,14 @@
+import type { GraphQLFormattedError } from "graphql";
+
+/** Stage 2 returns it for an invalid document or invalid variables, whose errors, unlike a Rejection, are several with locations. */
+export class InvalidOperation {
+  /** Masked, for the client. */
+  readonly errors: readonly GraphQLFormattedError[];
+  /** For clients that accept `application/graphql-response+json`. */
+  readonly status: number;
+
+  constructor(errors: readonly GraphQLFormattedError[], status: number) {
+    this.errors = errors;
+    this.status = status;
+  }
+}

@@ -1,0 +1,8 @@
+// Stage 5 of 5: shape. Adds `extensions` to a response body: the query plan for a developer, the receipt for a client that cannot read headers.
+
+/** @param extensions without the undefined ones. */
+export function addExtensions(body: Buffer, extensions: Readonly<Record<string, unknown>>): Buffer {
+  const json = JSON.stringify(extensions);
+  // The body is a JSON object with members.
+  return json === "{}" ? body : Buffer.concat([body.subarray(0, -1), Buffer.from(`,"extensions":${json}}`)]);
+}

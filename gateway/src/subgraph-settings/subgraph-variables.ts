@@ -1,0 +1,121 @@
+// The environment variables of subgraphs, read once at start. Those of one subgraph end with its name. A further setting of a subgraph is declared and
+// validated here, and resolved in subgraph-settings.ts.
+import { type FollowedFeedsConfig, readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
+import { isHttpUrl } from "@tributary/kit/http/http-url";
+import type { EnvironmentReader } from "@tributary/kit/process/env";
+
+/** The variables of single subgraphs, by the suffix of their names, since the supergraph with the names of its subgraphs is not loaded yet. */
+export interface SubgraphVariables {
+  readonly timeoutMs: number;
+  readonly bodyBytesMax: number;
+  /** `SUBGRAPH_URL_<NAME>` */
+  readonly urls: ReadonlyMap<string, readonly string[]>;
+  /** `SUBGRAPH_KEY_CHECK_<NAME>` */
+  readonly checksKeys: ReadonlyMap<string, boolean>;
+  /** `ENTITY_CACHE_<NAME>=on` */
+  readonly cached: ReadonlySet<string>;
+  /** Undefined if no subgraph is cached. */
+  readonly entityCache: EntityCacheSettings | undefined;
+}
+
+export interface EntityCacheSettings extends FollowedFeedsConfig {
+  /** The subgraphs whose results are cached, as `followedNameOf` names them. */
+  readonly services: ReadonlySet<string>;
+  readonly bytesMax: number;
+}
+
+export const urlPrefix = "SUBGRAPH_URL_";
+export const keyCheckPrefix = "SUBGRAPH_KEY_CHECK_";
+export const cachePrefix = "ENTITY_CACHE_";
+const feedPrefix = "SUBGRAPH_FEED_URL_";
+/** Has the prefix of the variables of the subgraphs, but names no subgraph. */
+const bytesMaxVariable = "ENTITY_CACHE_BYTES_MAX";
+
+/** The most URLs of one subgraph. It can have more replicas, since a DNS name can have several addresses. */
+const subgraphUrlsMax = 64;
+
+/** The suffix of the variables of a subgraph: `LINE_ITEMS` for `line-items`. */
+export function suffixOf(subgraph: string): string {
+  return subgraph.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");
+}
+
+/**
+ * The name of a subgraph in the entity cache, in feeds and in their metrics. It is the subgraph's own name, if that consists of lower-case letters,
+ * digits and hyphens: feeds are followed before the supergraph with the exact names is loaded.
+ */
+export function followedNameOf(subgraph: string): string {
+  return suffixOf(subgraph).toLowerCase().replaceAll("_", "-");
+}
+
+export function readSubgraphVariables(
+  env: EnvironmentReader,
+  profile: "development" | "production",
+): SubgraphVariables {
+  const urls = readEach(env, urlPrefix, (value, name) => readUrls(env, value, name));
+  const checksKeys = readEach(env, keyCheckPrefix, (value, name) => readSwitch(env, value, name));
+  const caching = readEach(env, cachePrefix, (value, name) =>
+    name === bytesMaxVariable ? false : readSwitch(env, value, name),
+  );
+  const cached = new Set([...caching.keys()].filter((suffix) => caching.get(suffix)));
+  return {
+    timeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
+      fallback: 10_000,
+      min: 10,
+      max: 300_000,
+      why: "the deadline of one fetch from a subgraph, body included",
+    }),
+    bodyBytesMax: env.integer("SUBGRAPH_BODY_BYTES_MAX", {
+      fallback: 10_000_000,
+      min: 1_000,
+      max: 1_000_000_000,
+      why: "a longer response of a subgraph is not read to the end and counts as a failure",
+    }),
+    urls,
+    checksKeys,
+    cached,
+    entityCache: readEntityCache(env, profile, { urls, cached }),
+  };
+}
+
+function readEntityCache(
+  env: EnvironmentReader,
+  profile: "development" | "production",
+  { urls, cached }: Pick<SubgraphVariables, "urls" | "cached">,
+): EntityCacheSettings | undefined {
+  const bytesMax = env.integer(bytesMaxVariable, {
+    fallback: 67_108_864,
+    min: 100_000,
+    max: 10_000_000_000,
+    why: "estimated memory of the entity cache; the results that were not used for the longest time are evicted",
+  });
+  // Declares the prefix, so that these variables are not reported as misspelt when no subgraph is cached.
+  env.withPrefix(feedPrefix);
+  if (cached.size === 0) return undefined;
+  // The default URLs of a feed follow from these. Without them, a subgraph has a feed only if SUBGRAPH_FEED_URL_<NAME> is set.
+  const urlsByService = Object.fromEntries(
+    [...cached].map((suffix) => [followedNameOf(suffix), urls.get(suffix) ?? []]),
+  );
+  const feeds = readFollowedFeedsConfig(env, profile, urlsByService, (service) => `${feedPrefix}${suffixOf(service)}`);
+  return { services: new Set(Object.keys(urlsByService)), bytesMax, ...feeds };
+}
+
+function readEach<Value>(
+  env: EnvironmentReader,
+  prefix: string,
+  read: (value: string, name: string) => Value,
+): ReadonlyMap<string, Value> {
+  const variables = Object.entries(env.withPrefix(prefix));
+  return new Map(variables.map(([name, value]) => [name.slice(prefix.length), read(value, name)]));
+}
+
+function readUrls(env: EnvironmentReader, value: string, name: string): readonly string[] {
+  const urls = value.split(",").map((url) => url.trim());
+  if (urls.length > subgraphUrlsMax) env.problem(`${name} lists more than ${subgraphUrlsMax} URLs`);
+  if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
+  return urls;
+}
+
+function readSwitch(env: EnvironmentReader, value: string, name: string): boolean {
+  if (value !== "on" && value !== "off") env.problem(`${name} is neither on nor off`);
+  return value === "on";
+}
