@@ -22,23 +22,25 @@ const pauseMsMin = 100;
  */
 export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
   const connecting = new Set<pg.Client>();
-  const pause = createPause();
+  let lastRefusal: Error | undefined;
+  let pauseEndsAtMs = -Infinity;
+  const isPaused = () => performance.now() < pauseEndsAtMs;
 
   class Client extends pg.Client {
     override connect(): Promise<pg.Client>;
     override connect(callback: ConnectCallback): void;
-    override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
+    override connect(callback?: ConnectCallback) {
       // `pg.Pool` always passes a callback.
       if (!callback) return super.connect();
       connecting.add(this);
-      if (pause.isActive() || !isWanted()) {
+      if (isPaused() || !isWanted()) {
+        const error = new NoConnection("PostgreSQL refuses connections", { cause: lastRefusal });
         // In a later turn of the event loop, since the callback makes the pool connect for the next request, and its queue may be long.
-        setImmediate(() => this.#fail(pause.toError(), callback));
-        return;
+        return setImmediate(() => this.#finish(error, callback));
       }
       // An unhandled `error` event would end the process; the pool listens once it has the connection.
       this.on("error", () => {});
-      super.connect((refusal: Error | null) => {
+      return super.connect((refusal: Error | null) => {
         if (refusal) this.#refuse(refusal, callback);
         else this.#beginSession(callback);
       });
@@ -50,40 +52,25 @@ export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
      */
     #beginSession(callback: ConnectCallback): void {
       this.query(ensureEpochSql, (refusal: Error | null) => {
-        if (!refusal) {
-          connecting.delete(this);
-          return callback(null);
-        }
+        if (!refusal) return this.#finish(null, callback);
         this.end(() => {});
         this.#refuse(refusal, callback);
       });
     }
 
+    /** Begins a pause, of random length so that many processes do not retry at once. */
     #refuse(refusal: Error, callback: ConnectCallback): void {
-      pause.begin(refusal);
-      this.#fail(refusal, callback);
+      lastRefusal = refusal;
+      pauseEndsAtMs = performance.now() + pauseMsMin * (1 + Math.random());
+      this.#finish(refusal, callback);
     }
 
-    #fail(error: Error, callback: ConnectCallback): void {
+    #finish(error: Error | null, callback: ConnectCallback): void {
       // Without a pause, no attempt was made because no request waited.
-      if (pause.isActive()) onRefusal(error);
+      if (error && isPaused()) onRefusal(error);
       connecting.delete(this);
       callback(error);
     }
   }
-  return { Client, connecting, isPaused: pause.isActive };
-}
-
-/** The time after a refusal in which no attempt is made. Its length is random, so that many processes do not retry at once. */
-function createPause() {
-  let endsAtMs = -Infinity;
-  let lastRefusal: Error | undefined;
-  return {
-    begin(refusal: Error): void {
-      lastRefusal = refusal;
-      endsAtMs = performance.now() + pauseMsMin * (1 + Math.random());
-    },
-    isActive: () => performance.now() < endsAtMs,
-    toError: () => new NoConnection("PostgreSQL refuses connections", { cause: lastRefusal }),
-  };
+  return { Client, connecting, isPaused };
 }
