@@ -7,7 +7,6 @@ import {
   isService,
   type PartName,
   portOf,
-  parts,
   type Ports,
   publishedFiles,
   type ServiceName,
@@ -72,7 +71,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       SUPERGRAPH_FILE: publishedFiles(dataDir).supergraph,
       // Where GraphiQL gets its demo tokens. Undefined: it has none.
       ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
-      ...movedSubgraphUrls(ports),
+      ...subgraphUrls(ports),
       ...entityCacheVariables(context),
     };
   if (name === "rest-proxy")
@@ -124,11 +123,9 @@ export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartC
   return `postgres://${service}:${secrets.databasePasswords[service]}@127.0.0.1:${ports.postgres}/${service}`;
 }
 
-// The supergraph contains the default addresses, so only services on another port need a variable.
-function movedSubgraphUrls(ports: Ports): Record<string, string> {
-  const moved = parts.filter(({ name, defaultPort }) => isService(name) && portOf(ports, name) !== defaultPort);
+function subgraphUrls(ports: Ports): Record<string, string> {
   return Object.fromEntries(
-    moved.map(({ name }) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${urlOf(portOf(ports, name))}/graphql`]),
+    serviceNames.map((name) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${urlOf(portOf(ports, name))}/graphql`]),
   );
 }
 
