@@ -31,8 +31,6 @@ export function readConfig(environment: Environment) {
       fallback: "development",
       why: "production has no local issuer and no default CORS origins",
     });
-    // Not an alias: the gateway does not start if FAST_LANE is set.
-    env.renamed("FAST_LANE", "FAST_PATH");
     const supergraph = readSupergraph(env);
     return {
       profile,

@@ -35,7 +35,6 @@ async function build(supergraphSdl: string) {
     writesOf: createWriteCounts(),
     persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
     nextIteration: createEventLoopQueue(),
-    plugins: [],
     observe,
   };
   const generation = await buildGeneration(supergraphSdl, options);

@@ -70,8 +70,6 @@ export interface DocumentValidator {
    * @throws Rejection for any other rejection, and what `proceed` throws.
    */
   validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse>;
-  /** Whether an Apollo Server plugin has hooks for requests: then every request must go through Apollo Server. */
-  readonly hasRequestHooks: boolean;
   close(): Promise<void>;
 }
 
@@ -85,8 +83,6 @@ export interface DocumentValidatorOptions {
   readonly operationLimits: OperationLimits;
   /** The texts of automatic persisted queries by hash. Shared by all generations; each validates a text again. */
   readonly persistedQueries: BoundedMap<string>;
-  /** Their hooks are called; changes to the response have no effect. */
-  readonly plugins: readonly ApolloServerPlugin[];
   readonly observe: GatewayObserver;
 }
 
@@ -185,7 +181,7 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
     return respondWithErrors(errors, http.status ?? 200, responseType);
   }
 
-  return { validate, hasRequestHooks: o.plugins.some(hasHooks), close: () => server.stop() };
+  return { validate, close: () => server.stop() };
 }
 
 function rejectSyntax(error: GraphQLError, responseType: ResponseType): ClientResponse {
@@ -259,7 +255,6 @@ function createServer(o: DocumentValidatorOptions): ValidationServer {
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      ...o.plugins,
       createProceedPlugin(o),
     ],
   });
@@ -323,10 +318,6 @@ function toPersistedQueryCache(texts: BoundedMap<string>) {
 /** Apollo Server's keys are `prefix:hash`. */
 function withoutPrefix(key: string): string {
   return key.slice(key.indexOf(":") + 1);
-}
-
-function hasHooks(plugin: ApolloServerPlugin): boolean {
-  return plugin.requestDidStart !== undefined || plugin.unexpectedErrorProcessingRequest !== undefined;
 }
 
 function observeBug(observe: GatewayObserver, cause: unknown): void {

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ApolloServerPlugin } from "@apollo/server";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
 import { readConfig } from "../../src/config.ts";
@@ -127,7 +126,6 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
 interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
-  readonly apolloPlugins?: readonly ApolloServerPlugin[];
   readonly observers?: TelemetryObservers;
   readonly plannerPool?: PlannerPool;
 }
