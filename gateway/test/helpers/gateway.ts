@@ -12,8 +12,6 @@ import type { GatewayObservation, GatewayObserver } from "../../src/observations
 import { recordPath } from "./compare-paths.ts";
 import { createPathComparer, type MirrorGateway } from "./mirror-gateways.ts";
 
-process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
-
 export interface GraphqlResponse {
   readonly status: number;
   readonly headers: Headers;

@@ -18,7 +18,7 @@ import { createPlannerSupergraph } from "./planner-supergraph.ts";
 import { restorePlan } from "./restore-plan.ts";
 import { findRootFieldPriorities } from "./root-field-priorities.ts";
 import { splitMutation } from "./split-mutation.ts";
-import { parseOperation } from "./supergraph-draft.ts";
+import { parseOperation } from "./supergraph-edit.ts";
 import { type IneffectiveDirectives, listIneffectiveDirectives, supportedFeatures } from "./supergraph-features.ts";
 
 export interface QueryPlanner {
