@@ -1,18 +1,17 @@
-// The subgraphs of a supergraph, with their addresses and settings. Read once per supergraph, by generation.ts.
+// The subgraphs of a supergraph, with their addresses and settings.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
 
 interface Subgraph {
   readonly service: string;
-  /** The URLs of its replicas; empty if neither the supergraph nor the configuration has a usable URL. */
+  /** Of its replicas; empty if neither the supergraph nor the configuration has a usable URL. */
   readonly urls: readonly string[];
-  /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;
 }
 
 export interface Addresses {
   readonly subgraphs: readonly Subgraph[];
-  /** Variables `SUBGRAPH_URL_…`, `SUBGRAPH_KEY_CHECK_…` and `ENTITY_CACHE_…=on` that name no subgraph of this supergraph, most likely by a typo. */
+  /** Variables that name no subgraph of this supergraph, most likely by a typo. */
   readonly unknownVariables: readonly string[];
 }
 
@@ -26,11 +25,7 @@ export interface SubgraphSettings {
   readonly entityCacheConfig?: { readonly services: ReadonlySet<string> } | undefined;
 }
 
-/**
- * The subgraphs of a supergraph and their addresses: the `join__Graph` enum (join spec v0.1 to v0.5), each address replaced by
- * those of `SUBGRAPH_URL_<NAME>` if it is set.
- * @throws Error if the document is not a supergraph.
- */
+/** From the enum `join__Graph` (join spec v0.1 to v0.5) and `SUBGRAPH_URL_<NAME>`. @throws Error if it is missing. */
 export function readAddresses(
   supergraph: DocumentNode,
   { subgraphUrls, subgraphKeyChecks, entityCacheConfig }: SubgraphSettings,
@@ -60,7 +55,6 @@ export function variableNameOf(prefix: VariablePrefix, service: string): string 
   return `${prefix}_${service.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
 }
 
-/** The URL is empty if the supergraph has none. */
 function readJoinGraph(supergraph: DocumentNode): readonly { service: string; url: string }[] {
   const graphEnum = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
@@ -74,7 +68,6 @@ function readJoinGraph(supergraph: DocumentNode): readonly { service: string; ur
   });
 }
 
-/** "" if the directive or the argument is missing, or the argument is no string. */
 function readStringArgument(directive: ConstDirectiveNode | undefined, argumentName: string): string {
   const argument = directive?.arguments?.find(({ name }) => name.value === argumentName);
   const value = argument?.value;
