@@ -9,7 +9,7 @@ import type { Subgraph } from "./subgraphs.ts";
 /** A folder of services/ is a service exactly if it has this file. */
 const descriptorName = "service.json";
 
-/** A service: the fields of its descriptor, and what `describeService` derives from them. */
+/** A service: the fields of its descriptor, and what `toService` derives from them. */
 export interface Service extends Subgraph {
   /** One sentence: what the service owns. */
   readonly description: string;
@@ -102,7 +102,7 @@ export function readServices(root: string): readonly Service[] {
 }
 
 /** Adds what follows by convention from the name, the team and the port. */
-export function describeService({ name, description, team, port, scopes, seed }: Descriptor): Service {
+export function toService({ name, description, team, port, scopes, seed }: Descriptor): Service {
   return {
     name,
     description,
@@ -167,7 +167,7 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
   const takenPorts = [port, feedPortOf(port)].filter((ownPort) => reservedPorts.has(ownPort));
   for (const taken of takenPorts)
     report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`);
-  return [describeService(result.data)];
+  return [toService(result.data)];
 }
 
 /** True for the service's name with one or two words after it, such as `NAME:write` and `NAME:write:all`. */

@@ -4,7 +4,7 @@ import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
-import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
+import { findDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
 import type { GeneratorResult, GeneratorOptions } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
@@ -29,7 +29,7 @@ export async function composeDocuments(
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
   const included = partial ? sources.filter(isDocumented) : sources;
-  const errors = describeDocumentProblems(included);
+  const errors = findDocumentProblems(included);
   if (errors.length > 0) return { ok: false, errors };
   const files = versionsOf(included).map((version) => ({
     path: documentFile(version),

@@ -55,7 +55,7 @@ const documentsMissing =
   "route and version; a service without routes exports operations: {}.";
 
 /** All problems that prevent composing the documents: a missing file, a route without a document, or one with other parameters than the route. */
-export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
+export function findDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
     const toError = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });

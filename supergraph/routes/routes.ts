@@ -1,6 +1,6 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
-import { describeRouteProblems } from "./route-problems.ts";
+import { findRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
 /** An entry of routes.json, which the REST proxy reads: a service's declaration without what only the service uses, and the service's name. */
@@ -15,7 +15,7 @@ export type MergedRoutes =
 
 /** Merges the routes of all services, sorted by path, then method; or returns every problem with its owner. */
 export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
-  const errors = describeRouteProblems(sources);
+  const errors = findRouteProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
   const routes = sources.flatMap(({ name, declarations }) =>
     (declarations as readonly RouteDeclaration[]).map((declaration) => toRoute(declaration, name)),

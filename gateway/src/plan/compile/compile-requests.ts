@@ -44,7 +44,7 @@ export function compileRequests(
     const batched = distinct.map((fetch, i) => compileFetch(fetch, nameFetch(i, distinct.length)));
     const { serviceName: service } = first.node;
     const partCount = new Set(batch.map(({ after }) => after)).size;
-    const { isMutation, rootFieldsBefore } = describeMutation(first.node, batched, rootKeys);
+    const { isMutation, rootFieldsBefore } = mutationOrderOf(first.node, batched, rootKeys);
     const { currentText, variables } = compileTexts(service, batched, o);
     const whole = {
       service,
@@ -164,7 +164,7 @@ function createGroups(): (...key: readonly unknown[]) => number {
 }
 
 /** Each mutation request has one root field (../rewrite/split-mutation.ts). Entity fetches within a mutation are queries. */
-function describeMutation(
+function mutationOrderOf(
   { operationKind }: FetchNode,
   batched: readonly BatchedFetch[],
   rootKeys: readonly string[],

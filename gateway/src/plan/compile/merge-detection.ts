@@ -35,7 +35,7 @@ export function needsMerging(
     const fieldsByKey = new Map<string, CompositeField[]>();
     for (const selection of selections) collectCompositeFields(selection, types, keyOf, fieldsByKey);
     for (const [key, fields] of fieldsByKey) {
-      if (hasSharedPair(fields)) return true;
+      if (hasCommonPair(fields)) return true;
       const keysBelow = [...keys, key];
       const selectionsOfParents = fields.map((field): SelectionAt => ({
         joinIndex: fetchOfParent,
@@ -63,14 +63,14 @@ function selectionsAt(fetches: readonly CompiledFetch[], keys: readonly string[]
   });
 }
 
-function hasSharedPair(fields: readonly CompositeField[]): boolean {
+function hasCommonPair(fields: readonly CompositeField[]): boolean {
   return fields.some((field, i) => {
     const laterFields = fields.slice(i + 1);
-    return laterFields.some((laterField) => isShared(field, laterField));
+    return laterFields.some((laterField) => haveCommonObject(field, laterField));
   });
 }
 
-function isShared(one: CompositeField, other: CompositeField): boolean {
+function haveCommonObject(one: CompositeField, other: CompositeField): boolean {
   if (one.joinIndex === other.joinIndex) return false;
   return one.types.every((types, step) => haveCommonType(types, other.types[step]));
 }
