@@ -3,14 +3,14 @@ import type { CompositionResult, CompositionSuccess } from "@apollo/composition"
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
 import type { CompositionError } from "./composition/composition-errors.ts";
 import {
-  describeCompositionError,
-  describeMissingSchema,
-  describeSyntaxError,
+  createCompositionError,
+  createMissingSchemaError,
+  createSyntaxError,
 } from "./composition/composition-errors.ts";
 import type { GeneratorResult } from "./composition/generated-files.ts";
 import type { ParsedSubgraph } from "./composition/places.ts";
 import { parseSubgraph } from "./composition/places.ts";
-import { describePriorityProblems } from "./composition/priorities.ts";
+import { findPriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
 import { readServices } from "./services.ts";
@@ -42,10 +42,10 @@ const notice = "# Made from the services' schema.graphql by `npm run generate`. 
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
-  const priorityErrors = describePriorityProblems(parsed);
+  const priorityErrors = findPriorityProblems(parsed);
   const result = compose(parsed);
   if (result.errors) {
-    const compositionErrors = result.errors.map((error) => describeCompositionError(error, parsed));
+    const compositionErrors = result.errors.map((error) => createCompositionError(error, parsed));
     return { ok: false, errors: [...compositionErrors, ...priorityErrors] };
   }
   if (priorityErrors.length > 0) return { ok: false, errors: priorityErrors };
@@ -94,13 +94,13 @@ function parseAll(sources: readonly SubgraphSource[]): {
   const errors: CompositionError[] = [];
   for (const source of sources) {
     if (source.sdl === undefined) {
-      errors.push(describeMissingSchema(source));
+      errors.push(createMissingSchemaError(source));
       continue;
     }
     try {
       parsed.push(parseSubgraph(source));
     } catch (error) {
-      errors.push(describeSyntaxError(error, source));
+      errors.push(createSyntaxError(error, source));
     }
   }
   return { parsed, errors };

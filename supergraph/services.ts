@@ -94,7 +94,8 @@ export function readServices(root: string): readonly Service[] {
   return services;
 }
 
-export function describeService({ name, description, team, port, scopes, seed }: Descriptor): Service {
+/** Adds what follows by convention from the name, the team and the port. */
+export function toService({ name, description, team, port, scopes, seed }: Descriptor): Service {
   return {
     name,
     description,
@@ -159,7 +160,7 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
   const takenPorts = [port, feedPortOf(port)].filter((ownPort) => reservedPorts.has(ownPort));
   for (const taken of takenPorts)
     report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`);
-  return [describeService(result.data)];
+  return [toService(result.data)];
 }
 
 function isScopeOf(name: string, scope: string): boolean {

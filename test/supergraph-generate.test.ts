@@ -9,7 +9,7 @@ import { generateResolverTypes } from "../scripts/generate/resolver-types.ts";
 import { composeRepository, composeSubgraphs } from "../supergraph/compose.ts";
 import { printCompositionError } from "../supergraph/composition/composition-errors.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
-import { describeDocumentProblems } from "../supergraph/documents/openapi-sources.ts";
+import { findDocumentProblems } from "../supergraph/documents/openapi-sources.ts";
 import {
   documentedFiles,
   type Files,
@@ -215,7 +215,7 @@ test("a route that lacks its document in several versions is one problem", () =>
   } as const;
   const documents = { tag: { name: "Users", description: "Users." }, operations: {} };
   const source = { name: "users", owner: "@tributary/users-team", file: userDocumentsFile, routes: [route], documents };
-  expect(describeDocumentProblems([source]).map(({ message }) => message)).toEqual([
+  expect(findDocumentProblems([source]).map(({ message }) => message)).toEqual([
     "Route listUsers: it has no document (v1, v2).",
   ]);
 });

@@ -1,8 +1,6 @@
 /**
- * Corrects roles and names in GraphiQL's own widgets, after each change, because GraphiQL writes them again:
- * - Its tabs are list items with the role `tab` that contain buttons, and a tab may not contain controls (WAI-ARIA 1.2, `tab`: children
- *   presentational). They become a list of buttons, the active one has `aria-current`, and their panel becomes a region.
- * - The buttons of the history are all named "Set active". Their names begin with the visible text (WCAG 2.5.3).
+ * Corrects GraphiQL's own widgets after each change, because GraphiQL writes them again. Its tabs contain buttons, but a tab may not contain controls
+ * (WAI-ARIA 1.2): they become a list of buttons. The names of the history's buttons, all "Set active", begin with the visible text (WCAG 2.5.3).
  */
 export function correctAria(root: HTMLElement): void {
   const correct = () => {

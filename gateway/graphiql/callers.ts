@@ -1,25 +1,22 @@
-/** A demo user of the local issuer. */
 export interface Caller {
   readonly name: string;
   readonly userId: string;
   readonly scopes: readonly string[];
 }
 
-/** The demo users of the local issuer, the chosen one, and their token. */
 export interface Callers {
   readonly all: readonly Caller[];
   /** A caller's name, or "anonymous". */
   chosen(): string;
   choose(name: string): void;
   /**
-   * The value of the header `Authorization` for the chosen caller; undefined for "anonymous".
-   * @throws Error, with a message for the reader of the page, if the issuer sends no token.
+   * Of the header `Authorization`; undefined for "anonymous". @throws Error, with a message for the reader of the page, if the issuer sends no token.
    */
   authorization(): Promise<string | undefined>;
 }
 
 export interface CallersOptions {
-  /** The issuer's URL, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly issuer: string;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** Stores the choice across reloads. */
@@ -35,10 +32,7 @@ const issuerTimeoutMs = 3_000;
 /** A token that expires sooner is replaced before it is used, since a request takes time. */
 const refreshBeforeMs = 60_000;
 
-/**
- * Fetches the issuer's demo users. User 1 is chosen by default.
- * @throws Error if the issuer does not respond.
- */
+/** User 1 is chosen by default. @throws Error if the issuer does not respond. */
 export async function loadCallers(o: CallersOptions): Promise<Callers> {
   const { demoUsers: all } = (await fetchJson(o, "/demo-users")) as { demoUsers: readonly Caller[] };
   const defaultName = all.find(({ userId }) => userId === firstUserId)?.name ?? anonymous;
@@ -62,7 +56,6 @@ export async function loadCallers(o: CallersOptions): Promise<Callers> {
 
 interface CachedToken {
   readonly token: Promise<string>;
-  /** Infinity until the token has arrived. */
   refreshAtMs: number;
 }
 
@@ -96,7 +89,6 @@ function createTokenSource(o: CallersOptions): (name: string) => Promise<string>
   };
 }
 
-/** Sends a POST if there is a body, else a GET. */
 async function fetchJson({ issuer, fetch }: CallersOptions, path: string, body?: unknown): Promise<unknown> {
   const init: RequestInit = { signal: AbortSignal.timeout(issuerTimeoutMs) };
   if (body !== undefined) {

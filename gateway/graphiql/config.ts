@@ -1,8 +1,6 @@
-/** The configuration that the gateway serves for the page. */
 export interface PageConfig {
-  /** The URL of the GraphQL endpoint. */
   readonly endpoint: string;
-  /** The local token issuer's URL; null without one, as in production. */
+  /** Null without a local token issuer, as in production. */
   readonly issuer: string | null;
 }
 

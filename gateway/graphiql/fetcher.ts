@@ -1,4 +1,3 @@
-/** An operation, as GraphiQL passes it to its fetcher. */
 export interface Operation {
   readonly query: string;
   readonly operationName?: string | null;
@@ -15,17 +14,13 @@ export type Result = Readonly<Record<string, unknown>>;
 export interface FetcherOptions {
   readonly endpoint: string;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** The value of `Authorization` for the chosen caller; undefined for none. An `Authorization` in the header editor takes precedence. */
+  /** Undefined for none. An `Authorization` in the header editor takes precedence. */
   readonly authorization: () => Promise<string | undefined>;
 }
 
-/** How much of an unexpected response body the error message on the page quotes. */
 const excerptCharactersMax = 200;
 
-/**
- * Sends GraphiQL's operations to the gateway by POST. Never rejects: failures are shown as GraphQL errors. Introspection is sent without a
- * token, since the schema is public.
- */
+/** Never rejects: failures are shown as GraphQL errors. Introspection is sent without a token, since the schema is public. */
 export function createFetcher(
   o: FetcherOptions,
 ): (operation: Operation, options?: OperationOptions) => Promise<Result> {
@@ -53,7 +48,6 @@ async function send({ endpoint, fetch }: FetcherOptions, operation: Operation, h
   );
 }
 
-/** Undefined for a text that is not a JSON object. */
 function parseResult(text: string): Result | undefined {
   try {
     const result: unknown = JSON.parse(text);

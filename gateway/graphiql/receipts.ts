@@ -5,11 +5,9 @@ const receiptsMax = 8;
 type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
- * Remembers the receipts of mutations until the page is closed, and sends them with each later request, so that the results are not older than these
- * mutations. A `Consistency-Token` of the header editor replaces them.
- *
- * A gateway whose keys have been replaced cannot read a receipt and responds with 400 before it executes anything: then the receipts that
- * were sent are forgotten, and the request is sent once more without receipts.
+ * Sends the receipts of mutations with each later request, so that no result is older than these mutations. A `Consistency-Token` of the header
+ * editor replaces them. A gateway whose keys have been replaced responds with 400 before it executes anything: the receipts are then forgotten, and
+ * the request is sent once more.
  */
 export function rememberReceipts(fetch: Fetch): Fetch {
   let receipts: readonly string[] = [];

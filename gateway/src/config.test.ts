@@ -54,11 +54,6 @@ describe("the configuration", () => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(reason);
   });
-
-  test("FAST_LANE is refused with its new name", () => {
-    expect(() => readConfig({ ...enough, FAST_LANE: "false" })).toThrow("FAST_LANE is now named FAST_PATH");
-    expect(readConfig({ ...enough, FAST_PATH: "false" }).fastPath).toBe(false);
-  });
 });
 
 describe("the README", () => {

@@ -28,8 +28,6 @@ export function readConfig(environment: Environment) {
       fallback: "development",
       why: "production has no local issuer and no default CORS origins",
     });
-    // Not an alias: the gateway does not start if FAST_LANE is set.
-    env.renamed("FAST_LANE", "FAST_PATH");
     return {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),

@@ -35,7 +35,6 @@ async function build(supergraphSdl: string) {
       operationLimits: config.operationLimits,
       nextIteration: createEventLoopQueue(),
       persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
-      plugins: [],
       observe,
     },
     subgraphs: config.subgraphs,

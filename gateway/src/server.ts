@@ -1,6 +1,5 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
 import type { RequestListener, Server } from "node:http";
-import type { ApolloServerPlugin } from "@apollo/server";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { type BoundedMap, createBoundedMap } from "@tributary/kit/collections/bounded-map";
@@ -67,8 +66,6 @@ export interface GatewayOptions {
   readonly graphiqlFolder: string;
   /** Observe each client request and each subgraph fetch. Without them there are no metrics, traces and access log. */
   readonly observers?: TelemetryObservers;
-  /** A plugin with hooks for requests must see all requests: paths/fast.ts then passes every request to the full path. */
-  readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
 
 /** Bounds of the texts of automatic persisted queries; the weight is their length in characters. A client sends an evicted text again. */
@@ -77,14 +74,7 @@ const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 const emptyCache = { entries: 0, weight: 0 };
 
 /** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
-export function createGateway({
-  config,
-  observe,
-  plannerPool,
-  graphiqlFolder,
-  apolloPlugins = [],
-  observers,
-}: GatewayOptions): Gateway {
+export function createGateway({ config, observe, plannerPool, graphiqlFolder, observers }: GatewayOptions): Gateway {
   const persistedQueries = createBoundedMap<string>({
     ...persistedQueryBounds,
     onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
@@ -94,7 +84,7 @@ export function createGateway({
   const entityCache = createConfiguredEntityCache(config, revocations, observe);
   const generations = createConfiguredGenerations(
     config,
-    { nextIteration, persistedQueries, plugins: apolloPlugins, observe },
+    { nextIteration, persistedQueries, observe },
     { entityCache, plannerPool, fetchObserver: observers?.fetchObserver, observe },
   );
   const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
@@ -146,7 +136,7 @@ export function createGateway({
 
 function createConfiguredGenerations(
   config: Config,
-  validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "plugins" | "observe">,
+  validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "observe">,
   parts: Pick<GenerationOptions, "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
 ): Generations {
   const { introspection, documentTokensMax, operationLimits } = config;

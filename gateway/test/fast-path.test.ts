@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import type { ApolloServerPlugin } from "@apollo/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type RawRequest, sendToBoth } from "./helpers/compare-paths.ts";
 import { sendOperation, startMirror } from "./helpers/gateway.ts";
@@ -27,9 +26,9 @@ describe("the fast path", () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function start(environment: Record<string, string> = {}, apolloPlugins: readonly ApolloServerPlugin[] = []) {
+  async function start(environment: Record<string, string> = {}) {
     const about = { graphiqlFolder: folder, environment: { SUPERGRAPH_FILE: file, PORT: "0", ...environment } };
-    gateway = await startMirror({ ...about, apolloPlugins }, true);
+    gateway = await startMirror(about, true);
     return (query: string, headers: Record<string, string> = {}) =>
       sendOperation(`http://127.0.0.1:${gateway.port}/graphql`, query, { headers });
   }
@@ -54,24 +53,6 @@ describe("the fast path", () => {
     const post = await start({ FAST_PATH: "false" });
     for (let times = 0; times < 2; times++) await post("{ whoAmI }");
     expect(gateway.tookFastPath()).toBe(false);
-  });
-
-  test("an Apollo Server plugin with hooks for requests sees every request: the fast path is off", async () => {
-    const seen: unknown[] = [];
-    const post = await start({}, [
-      { requestDidStart: ({ request }) => Promise.resolve(void seen.push(request.query)) },
-    ]);
-    for (let times = 0; times < 3; times++)
-      expect((await post("{ whoAmI }")).body.data).toEqual({ whoAmI: "anonymous" });
-    expect(seen).toEqual(["{ whoAmI }", "{ whoAmI }", "{ whoAmI }"]);
-    expect(gateway.tookFastPath()).toBe(false);
-  });
-
-  test("with a plugin without hooks for requests the fast path is on", async () => {
-    let isStarted = false;
-    const post = await start({}, [{ serverWillStart: () => Promise.resolve(void (isStarted = true)) }]);
-    for (let times = 0; times < 2; times++) await post("{ whoAmI }");
-    expect([isStarted, gateway.tookFastPath()]).toEqual([true, true]);
   });
 
   test("with disabled introspection the fast path is on", async () => {

@@ -124,13 +124,6 @@ test("known clients are a hundred at most", () => {
   expect(() => readConfig({ KNOWN_CLIENTS: "x,".repeat(101) }, [])).toThrow("KNOWN_CLIENTS has at most 100 names");
 });
 
-test("the former name of a variable is rejected with the new one", () => {
-  expect(() => readConfig({ CACHE_ASIDE_MAX: "8" }, [])).toThrow(
-    "CACHE_ASIDE_MAX is now named CACHE_BACKGROUND_MAX: set CACHE_BACKGROUND_MAX instead",
-  );
-  expect(readConfig({ CACHE_BACKGROUND_MAX: "8" }, []).cacheLimits.backgroundMax).toBe(8);
-});
-
 test("the route table's file can be read before the services are known", () => {
   expect(readRoutesFilePath({})).toBe("supergraph/routes.json");
   expect(readRoutesFilePath({ ROUTES_FILE: "/etc/routes.json" })).toBe("/etc/routes.json");

@@ -160,8 +160,6 @@ function readListOrNone(
 
 /** See `SharedCacheOptions` for what each limit means to the cache. */
 function readCacheLimits(env: EnvironmentReader) {
-  // If the variable with the old name is set, the process does not start.
-  env.renamed("CACHE_ASIDE_MAX", "CACHE_BACKGROUND_MAX");
   const limits = {
     bytesMax: env.integer("CACHE_BYTES_MAX", {
       fallback: 67_108_864,

@@ -17,19 +17,19 @@ const syntaxAdvice =
   "correct this line or the one before it. A definition begins with type, input, enum, interface, union, scalar, extend or directive.";
 
 /** @throws `error` itself if it is not a GraphQLError. */
-export function describeSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
+export function createSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
   if (!(error instanceof GraphQLError)) throw error;
   const { line = 1, column = 1 } = error.locations?.[0] ?? {};
   const place = { subgraph: source.name, owner: source.owner, file: source.file, line, column };
   return { message: error.message, code: "SYNTAX_ERROR", ...place, advice: syntaxAdvice };
 }
 
-export function describeMissingSchema({ name, owner, file }: SubgraphSource): CompositionError {
+export function createMissingSchemaError({ name, owner, file }: SubgraphSource): CompositionError {
   const message = "This schema is missing. Restore it, or delete the service's service.json.";
   return { message, code: "SCHEMA_MISSING", subgraph: name, owner, file };
 }
 
-export function describeCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
+export function createCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
   const code = typeof error.extensions.code === "string" ? error.extensions.code : "COMPOSITION_ERROR";
   const [place, ...elsewhere] = placesOf(error, parsed);
   const described = { message: error.message, code, ...place, advice: compositionAdviceFor(code) };

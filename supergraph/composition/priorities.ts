@@ -17,13 +17,14 @@ interface Declaration {
   readonly subgraph: ParsedSubgraph;
 }
 
-export function describePriorityProblems(parsed: readonly ParsedSubgraph[]): CompositionError[] {
+/** Declarations with an unknown class, without effect, or with another class than the same field has in another subgraph. */
+export function findPriorityProblems(parsed: readonly ParsedSubgraph[]): CompositionError[] {
   const declarations = parsed.flatMap(findDeclarations);
   const byField = Map.groupBy(declarations, ({ coordinate }) => coordinate);
   return [
-    ...parsed.flatMap((subgraph) => describeMissingLink(declarations.find((found) => found.subgraph === subgraph))),
-    ...declarations.flatMap(describeDeclaration),
-    ...[...byField.values()].flatMap(describeMismatch),
+    ...parsed.flatMap((subgraph) => findMissingLink(declarations.find((found) => found.subgraph === subgraph))),
+    ...declarations.flatMap(checkDeclaration),
+    ...[...byField.values()].flatMap(findMismatch),
   ];
 }
 
@@ -53,7 +54,8 @@ function rootNamesOf({ document }: ParsedSubgraph): ReadonlyMap<string, string> 
   ]);
 }
 
-function describeMissingLink(first: Declaration | undefined): CompositionError[] {
+/** @param first the first declaration of a subgraph; undefined if it has none. */
+function findMissingLink(first: Declaration | undefined): CompositionError[] {
   if (!first) return [];
   const directives = first.subgraph.document.definitions.flatMap((node) =>
     node.kind === Kind.SCHEMA_DEFINITION || node.kind === Kind.SCHEMA_EXTENSION ? (node.directives ?? []) : [],
@@ -66,7 +68,7 @@ function describeMissingLink(first: Declaration | undefined): CompositionError[]
   return [toError(first, "PRIORITY_NOT_COMPOSED", "The supergraph does not get @priority.")];
 }
 
-function describeDeclaration(declaration: Declaration): CompositionError[] {
+function checkDeclaration(declaration: Declaration): CompositionError[] {
   const { coordinate, isRootField, priority } = declaration;
   if (!isRootField)
     return [toError(declaration, "PRIORITY_NOT_AT_ROOT", `${coordinate} is not a field of Query or Mutation.`)];
@@ -75,7 +77,7 @@ function describeDeclaration(declaration: Declaration): CompositionError[] {
   return [toError(declaration, "PRIORITY_UNKNOWN", message)];
 }
 
-function describeMismatch([first, ...others]: readonly Declaration[]): CompositionError[] {
+function findMismatch([first, ...others]: readonly Declaration[]): CompositionError[] {
   if (!first || others.every(({ priority }) => priority === first.priority)) return [];
   const classes = [first, ...others].map(({ priority, subgraph }) => `${priority} in ${subgraph.source.name}`);
   const error = toError(first, "PRIORITY_MISMATCH", `The priority of ${first.coordinate} is ${classes.join(", ")}.`);

@@ -3,7 +3,7 @@ import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
-import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
+import { findDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
 import type { GeneratorResult } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
@@ -18,7 +18,7 @@ export async function composeDocuments(root: string, subgraphs: readonly Subgrap
   // A source whose import failed counts too, so that the failure is reported.
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
-  const errors = describeDocumentProblems(sources);
+  const errors = findDocumentProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
   const files = versionsOf(sources).map((version) => ({
     path: documentFile(version),

@@ -51,7 +51,8 @@ const documentsMissing =
   "This file has no documents. Export documents = { tag: { name, description }, operations: { … } }, with an operation for each REST " +
   "route and version; a service without routes exports operations: {}.";
 
-export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
+/** All problems that prevent composing the documents: a missing file, a route without a document, or one with other parameters than the route. */
+export function findDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
     const toError = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });

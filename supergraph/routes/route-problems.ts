@@ -30,15 +30,13 @@ const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole s
 const routesMissing =
   "This file is missing. Restore it, or delete the service's service.json; a service without routes exports an empty list.";
 
-/** Every invalid declaration; if there is none, every duplicate. */
-export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
-  const problems = sources.flatMap(describeInvalidDeclarations);
+/** All problems that prevent merging the services' routes: every invalid declaration; if there is none, every duplicate. */
+export function findRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
+  const problems = sources.flatMap(findInvalidDeclarations);
+  // A malformed declaration has no method or path to compare.
   if (problems.length > 0) return problems;
   const routes = sources.flatMap(declaredRoutesOf);
-  return [
-    ...describeDuplicates(routes, shapeOf, "ROUTE_DUPLICATE"),
-    ...describeDuplicates(routes, idOf, "ROUTE_ID_DUPLICATE"),
-  ];
+  return [...findDuplicates(routes, shapeOf, "ROUTE_DUPLICATE"), ...findDuplicates(routes, idOf, "ROUTE_ID_DUPLICATE")];
 }
 
 /** Two routes with the same shape match the same requests. */
@@ -56,7 +54,7 @@ export function findRoutePosition(text: string, id: string): RoutePosition | und
   return undefined;
 }
 
-function describeInvalidDeclarations(source: RouteSource): CompositionError[] {
+function findInvalidDeclarations(source: RouteSource): CompositionError[] {
   const { text, declarations, failure } = source;
   if (text === undefined) {
     return [problemIn(source, "ROUTES_MISSING", routesMissing)];
@@ -178,7 +176,7 @@ function isSubset(value: unknown, all: readonly unknown[]): boolean {
   return Array.isArray(value) && value.every((item) => all.includes(item));
 }
 
-function describeDuplicates(
+function findDuplicates(
   routes: readonly DeclaredRoute[],
   keyOf: (declaration: RouteDeclaration) => string,
   code: string,

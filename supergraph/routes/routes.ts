@@ -1,6 +1,6 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
-import { describeRouteProblems } from "./route-problems.ts";
+import { findRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
 /** An entry of routes.json: a declaration without what only the service uses. */
@@ -15,7 +15,7 @@ export type MergedRoutes =
 
 /** Sorted by path, then method; or every problem with its owner. */
 export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
-  const errors = describeRouteProblems(sources);
+  const errors = findRouteProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
   const routes = sources.flatMap(({ name, declarations }) =>
     (declarations as readonly RouteDeclaration[]).map((declaration) => toRoute(declaration, name)),

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { OperationExample, OperationDocument } from "../../kit/src/openapi/openapi.ts";
 import { mergeDocuments, versionsOf } from "../../supergraph/documents/compose-documents.ts";
 import {
-  describeDocumentProblems,
+  findDocumentProblems,
   type DocumentSource,
   readDocuments,
 } from "../../supergraph/documents/openapi-sources.ts";
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 async function readServiceDocuments(): Promise<readonly DocumentSource[]> {
   const services = readServices(root);
   const sources = await readDocuments(root, services, await readRoutes(root, services));
-  const [problem] = describeDocumentProblems(sources);
+  const [problem] = findDocumentProblems(sources);
   if (problem) throw new Error(problem.message);
   return sources;
 }

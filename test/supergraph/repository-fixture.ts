@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { describeService } from "../../supergraph/services.ts";
+import { toService } from "../../supergraph/services.ts";
 import type { SubgraphSource } from "../../supergraph/subgraphs.ts";
 
 /** File contents by path. */
@@ -19,7 +19,7 @@ const descriptors = ["users", "posts", "comments", "orders"].map((name, index) =
 }));
 
 /** The services of the sample repository. */
-export const sampleServices = descriptors.map((one) => describeService({ ...one, scopes: {}, seed: false }));
+export const sampleServices = descriptors.map((one) => toService({ ...one, scopes: {}, seed: false }));
 
 /** A small repository with all four services, each with its entities and a few fields and routes. */
 export const sampleFiles: Files = {

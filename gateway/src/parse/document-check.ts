@@ -1,9 +1,8 @@
-// Stage 2 of 5: parse. Parses each new document and checks its limits, before Apollo Server validates it (supergraph/apollo-validation.ts).
+// Stage 2 of 5: parse. Parses each new document and checks its limits, before Apollo Server validates it.
 import { type DocumentNode, GraphQLError, parse } from "graphql";
 import { findExcessiveMerging } from "./field-merging-cost.ts";
 import { type ExceededLimit, findExceededLimit, type OperationLimits } from "./limits.ts";
 
-// Character codes.
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const backslash = 0x5c;
@@ -14,9 +13,8 @@ export interface DocumentCheckOptions {
 }
 
 export type DocumentWithinLimits =
-  /** A document to validate, parsed without locations. */
+  /** Parsed without locations. */
   | { readonly document: DocumentNode }
-  /** The limit that the document exceeds. */
   | { readonly exceeded: ExceededLimit }
   /** Also for a document with too many tokens. */
   | { readonly syntaxError: GraphQLError };
@@ -50,7 +48,6 @@ export function parseWithinLimits(
 
 function hasTooManyLines(text: string): boolean {
   let count = 0;
-  // A text that is not longer than the limit is not searched.
   for (let index = 0; index < text.length && text.length > linesAndEscapesMax; index++) {
     const code = text.charCodeAt(index);
     if (code === lineFeed || code === carriageReturn || code === backslash) count++;

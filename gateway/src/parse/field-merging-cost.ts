@@ -1,5 +1,5 @@
-// Stage 2 of 5: parse. Rejects documents whose validation of "Field Selection Merging" would take too long: validation compares every two fields with
-// the same response path. document-check.ts calls it once for each new document.
+// Stage 2 of 5: parse. Rejects documents whose validation of "Field Selection Merging" would take too long: it compares every two fields with the
+// same response path.
 import {
   type DocumentNode,
   type FieldNode,
@@ -11,32 +11,24 @@ import {
 import type { ExceededLimit } from "./limits.ts";
 
 /**
- * The most steps (selections visited) and comparisons (pairs of fields) of one document: validation takes 2 to 25 ms for this number.
- * graphql-js itself stops after 500,000, when it has blocked the event loop for 40 to 90 ms. Real documents repeat few fields: a hundred
- * fragments on one object that share ten fields cost 54,000.
+ * Steps (selections visited) and comparisons (pairs of fields) of one document, validated in 2 to 25 ms. graphql-js itself stops after 500,000, when
+ * it has blocked the event loop for 40 to 90 ms. Real documents repeat few fields: a hundred fragments on one object that share ten fields cost
+ * 54,000.
  */
 const costMax = 60_000;
-/** A comparison of two fields costs 1. */
 const spreadPairCost = 0.5;
-/** For a pair of fragments that do not exist, in addition to `spreadPairCost`: such a document is invalid anyway. */
+/** In addition, for a pair of fragments that do not exist: such a document is invalid anyway. */
 const missingPairCost = 2;
 
-/**
- * The fields with one response name in one scope. A scope is all selection sets at one response path, with the fragments in them: in
- * `{ a { x } a { y } }`, `{ x }` and `{ y }` are one scope.
- */
+/** A scope is all selection sets at one response path: in `{ a { x } a { y } }`, `{ x }` and `{ y }` are one scope. */
 interface ResponseNameGroup {
   fieldCount: number;
-  /** The selection sets of these fields: together they are one scope. */
   readonly childSets: SelectionSetNode[];
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/**
- * Undefined if the document is within the limit. The fields of a fragment count wherever it is spread, and once more for its
- * definition, which validation visits too.
- */
+/** The fields of a fragment count wherever it is spread, and once more for its definition, which validation visits too. */
 export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLimit | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions)
@@ -53,7 +45,7 @@ export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLim
   return undefined;
 }
 
-/** The cost of one definition. Stops when it exceeds `limit`: nested fragment spreads can multiply without bound. */
+/** Stops when the cost exceeds `limit`: nested fragment spreads can multiply without bound. */
 function measureCost(
   { selectionSet }: OperationDefinitionNode | FragmentDefinitionNode,
   fragments: Fragments,
@@ -87,7 +79,7 @@ interface ScopeState {
   readonly enteredFragments: Set<string>;
 }
 
-/** Adds the fields of a selection set to their groups; each fragment is entered once per scope. @returns the number of steps. */
+/** Each fragment is entered once per scope. @returns the number of steps. */
 function addFieldsToGroups({ selections }: SelectionSetNode, scope: ScopeState): number {
   let steps = selections.length;
   for (const selection of selections) {
@@ -110,7 +102,7 @@ function addToGroup(groups: Map<string, ResponseNameGroup>, field: FieldNode): v
   if (field.selectionSet) group.childSets.push(field.selectionSet);
 }
 
-/** The names of fragments to remove so that no cycle remains: at least one of each cycle. */
+/** At least one of each cycle. */
 function findFragmentsToRemove(fragments: Fragments): ReadonlySet<string> {
   const inCycles = new Set<string>();
   /** `open` while the selections of the fragment are followed: a spread of an open fragment closes a cycle. */

@@ -1,5 +1,4 @@
-// Stage 2 of 5: parse. Reads and checks the parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). paths/receive.ts calls it for a
-// POST, paths/full.ts for a GET.
+// Stage 2 of 5: parse. Reads and checks the parameters of a request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { JsonError } from "@tributary/kit/http/json-body";
@@ -15,7 +14,7 @@ export interface GraphqlRequest {
 }
 
 /**
- * Reads the parsed body of a POST. Unknown members are ignored.
+ * Reads the parsed body of a POST, whose unknown members are ignored.
  * @param documentCharactersMax a longer `query` is rejected before it is hashed.
  * @throws Rejection MALFORMED_REQUEST, LENGTH_LIMIT_EXCEEDED.
  */
@@ -33,7 +32,7 @@ export function readGraphqlBody(body: unknown, documentCharactersMax: number): G
 }
 
 /**
- * Reads the query string of a GET, in which variables and extensions are JSON. Its length is limited by that of the headers (16 KB in Node).
+ * Reads the query string of a GET, whose length is limited by that of the headers (16 KB in Node).
  * @throws Rejection MALFORMED_REQUEST.
  */
 export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
@@ -65,10 +64,7 @@ function readParameters(
 
 const sha256Hex = /^[0-9a-f]{64}$/;
 
-/**
- * Checks that there is a query, or an automatic persisted query: `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query.
- * @throws Rejection MALFORMED_REQUEST, also if the hash is not that of the query.
- */
+/** `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query. */
 function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
   const persistedQuery = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
   if (persistedQuery === undefined || persistedQuery === null) {
@@ -86,13 +82,13 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
   if (queryHash !== hash) throw malformed("`persistedQuery.sha256Hash` is not the hash of `query`.");
 }
 
-/** The hash of an automatic persisted query, which `readParameters` has checked; undefined for other requests. */
+/** Checked by `readParameters`. */
 export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
   const persistedQuery = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
   return isRecord(persistedQuery) ? (persistedQuery["sha256Hash"] as string) : undefined;
 }
 
-/** The document's text; undefined for a persisted query that is not registered. */
+/** Undefined for a persisted query that is not registered. */
 export function findSource(request: GraphqlRequest, persistedQueries: BoundedMap<string>): string | undefined {
   if (request.query !== undefined) return request.query;
   const hash = persistedHashOf(request);
@@ -111,7 +107,6 @@ function optionalRecord(value: unknown, name: string): Readonly<Record<string, u
   return value;
 }
 
-/** @throws Rejection if the parameter occurs twice. */
 function readSingle(search: URLSearchParams, name: string): string | undefined {
   const values = search.getAll(name);
   if (values.length > 1) throw malformed(`\`${name}\` may occur only once.`);
@@ -132,7 +127,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads a member that the client sent, never an inherited property. */
+/** Never an inherited property. */
 function ownMember(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,5 +1,4 @@
-// Stage 2 of 5: parse. Limits on the size of operations. document-check.ts checks each new document once, before validation and planning, which cost
-// more. config.ts has the defaults.
+// Stage 2 of 5: parse. Limits on the size of operations, checked once per new document, before validation and planning, which cost more.
 import {
   type DirectiveNode,
   type DocumentNode,
@@ -18,28 +17,24 @@ import {
 } from "graphql";
 import type { ClientCode } from "../errors/codes.ts";
 
-/** Limits on one operation, with its fragments expanded wherever they are spread; `definitionsMax` is a limit on the document. */
+/** Of one operation, with its fragments expanded wherever they are spread. */
 export interface OperationLimits {
-  /** Operations and fragments. Limited because validation collects the variables of each operation through all its fragments. */
+  /** Operations and fragments of a document: validation collects the variables of each operation through all its fragments. */
   readonly definitionsMax: number;
-  /** Variables that one operation defines. */
   readonly variablesMax: number;
-  /** Levels of nested fields; fragments are not a level. */
+  /** Fragments are not a level. */
   readonly depthMax: number;
   readonly aliasesMax: number;
   readonly rootFieldsMax: number;
-  /** Directives of the operation and its selections, of variables and of fragment definitions. */
+  /** Also of variables and of fragment definitions. */
   readonly directivesMax: number;
-  /** Entries of one list, fields of one object or arguments of one field or directive, written in the document. */
+  /** Also fields of one object, and arguments of one field or directive. */
   readonly listEntriesMax: number;
-  /** Levels of lists and objects in one value, and of lists in the type of one variable, written in the document. */
+  /** Also levels of lists in the type of one variable. */
   readonly valueDepthMax: number;
   /** Fields, spreads and inline fragments. */
   readonly selectionsMax: number;
-  /**
-   * Characters of names, aliases and values. Plans and fetches contain the text of the operation with its fragments expanded, so its length is
-   * limited even if the document is short.
-   */
+  /** Of names, aliases and values. Plans contain the text with its fragments expanded. */
   readonly charactersMax: number;
 }
 
@@ -48,19 +43,9 @@ export interface ExceededLimit {
   readonly message: string;
 }
 
-type Size =
-  | "variables"
-  | "depth"
-  | "aliases"
-  | "rootFields"
-  | "directives"
-  | "listEntries"
-  | "valueDepth"
-  | "selections"
-  | "characters";
-type Sizes = Readonly<Record<Size, number>>;
+type Sizes = Readonly<Record<keyof typeof noSizes, number>>;
 
-const noSizes: Sizes = {
+const noSizes = {
   variables: 0,
   depth: 0,
   aliases: 0,
@@ -73,7 +58,7 @@ const noSizes: Sizes = {
 };
 
 /** `unit` is the end of the message to the client: "An operation has at most 5 aliases." */
-type LimitRule = readonly [size: Size, limit: keyof OperationLimits, code: ExceededLimit["code"], unit: string];
+type LimitRule = readonly [size: keyof Sizes, limit: keyof OperationLimits, code: ExceededLimit["code"], unit: string];
 
 const valueDepthRule: LimitRule = [
   "valueDepth",
@@ -98,10 +83,7 @@ const operationRules: readonly LimitRule[] = [
   ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
 ];
 
-/**
- * The first limit that the document exceeds; undefined if it is within all limits. Every operation is checked, also one that the request does not
- * choose, because validation reads all of them.
- */
+/** Every operation is checked, also one that the request does not choose, because validation reads all of them. */
 export function findExceededLimit(document: DocumentNode, limits: OperationLimits): ExceededLimit | undefined {
   const { definitionsMax } = limits;
   if (document.definitions.length > definitionsMax)
@@ -169,7 +151,6 @@ function createMeasure(
     }
   }
 
-  /** Without the field's directives. */
   function measureField(field: FieldNode): Sizes {
     const own = { ...measureNamed(field), aliases: field.alias ? 1 : 0 };
     const below = field.selectionSet ? measureSet(field.selectionSet) : noSizes;
@@ -177,7 +158,6 @@ function createMeasure(
     return { ...combineSiblings(own, below), depth: below.depth + 1, rootFields: 1 };
   }
 
-  /** Without the fragment's directives. */
   function measureInlineFragment({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
     const own = { ...noSizes, characters: typeCondition?.name.value.length ?? 0 };
     return combineSiblings(own, measureSet(selectionSet));
@@ -206,7 +186,7 @@ function measureVariables(definitions: readonly VariableDefinitionNode[]): Sizes
   );
 }
 
-/** The sizes of two sibling selections together: counts are added, depths and list lengths are the maximum. */
+/** Counts are added, depths and list lengths are the maximum. */
 function combineSiblings(a: Sizes, b: Sizes): Sizes {
   return {
     variables: a.variables + b.variables,
@@ -221,7 +201,6 @@ function combineSiblings(a: Sizes, b: Sizes): Sizes {
   };
 }
 
-/** The sizes of a definition, a selection or a variable, together with those of its directives. */
 function addDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = []): Sizes {
   return directives.reduce(
     (sum, directive) => combineSiblings(sum, { ...measureNamed(directive), directives: 1 }),
@@ -235,13 +214,11 @@ interface Named {
   readonly arguments?: readonly ArgumentNode[] | undefined;
 }
 
-/** Sizes of the names and arguments of a field or directive. */
 function measureNamed({ alias, name, arguments: argumentNodes = [] }: Named): Sizes {
   const sizes = measureEntries(argumentNodes);
   return { ...sizes, characters: sizes.characters + (alias?.value.length ?? 0) + name.value.length };
 }
 
-/** Sizes of a list of arguments, or of the fields of an object. Their number is limited like the entries of a list (`listEntries`). */
 function measureEntries(entries: readonly { readonly name: NameNode; readonly value: ValueNode }[]): Sizes {
   if (entries.length === 0) return noSizes;
   return entries.reduce<Sizes>(
@@ -253,7 +230,6 @@ function measureEntries(entries: readonly { readonly name: NameNode; readonly va
   );
 }
 
-/** The length of `false`, the longest of `true`, `false` and `null`. */
 const keywordCharacters = 5;
 
 function measureValue(value: ValueNode): Sizes {

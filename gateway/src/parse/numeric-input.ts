@@ -1,5 +1,5 @@
-// Stage 2 of 5: parse. Rejects numbers of a client that a double cannot represent, in documents (a validation rule for Apollo Server) and in
-// variables (generation.ts calls `addRangeCheckToCustomScalars`). The planner fails on these numbers, and `JSON.stringify` writes null for Infinity.
+// Stage 2 of 5: parse. Rejects numbers that a double cannot represent, in documents and in variables: the planner fails on them, and `JSON.stringify`
+// writes null for Infinity.
 import {
   type ASTVisitor,
   type FloatValueNode,
@@ -28,7 +28,6 @@ export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
   return { IntValue: check, FloatValue: check };
 }
 
-/** @returns the message for the client; undefined for a valid literal. */
 function findProblem(
   { value }: IntValueNode | FloatValueNode,
   type: GraphQLInputType | null | undefined,
@@ -40,10 +39,7 @@ function findProblem(
   return isChecked && !Number.isFinite(Number(value)) ? outOfRangeMessage : undefined;
 }
 
-/**
- * Makes custom scalars reject variables with a number that is out of range, at any depth. Replaces `parseValue` of each custom scalar in the schema,
- * which a composed schema leaves at graphql-js's default. Bigints (kit/src/json/exact-json.ts) are forwarded.
- */
+/** Replaces `parseValue`, which a composed schema leaves at graphql-js's default. Bigints are forwarded. */
 export function addRangeCheckToCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isScalarType(type) && !isSpecifiedScalarType(type)) type.parseValue = parseCustomScalar;

@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. The priority class of an operation under overload. operation-store.ts computes it once, when it stores the operation.
+// Stage 2 of 5: parse. The priority class of an operation under overload, computed when it is stored.
 import { highestPriority, type PriorityClass } from "@tributary/kit/admission/priority";
 import {
   type DocumentNode,
@@ -37,7 +37,6 @@ export function priorityOfOperation(
   return highest;
 }
 
-/** The names of the root fields, those in fragments included. */
 function listRootFields(selectionSet: SelectionSetNode, { definitions }: DocumentNode): ReadonlySet<string> {
   const names = new Set<string>();
   const unreadFragments = new Map<string, SelectionSetNode>();
@@ -45,7 +44,6 @@ function listRootFields(selectionSet: SelectionSetNode, { definitions }: Documen
     if (node.kind === Kind.FRAGMENT_DEFINITION) unreadFragments.set(node.name.value, node.selectionSet);
   }
   const pending = [selectionSet];
-  // The loop also reads the selection sets that it adds to the list.
   for (const { selections } of pending) {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) names.add(selection.name.value);

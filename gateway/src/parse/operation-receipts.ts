@@ -1,17 +1,15 @@
-// Stage 2 of 5: parse. Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for execute.ts. Services read from
-// their primary database, so reads follow only two rules: they join no read that was sent before the write (run/fetch-sharing.ts), and use no older
-// result of the entity cache (run/cached-fetch.ts).
+// Stage 2 of 5: parse. Reads the receipts of earlier writes (kit/src/consistency/receipts.ts). A read with them joins no read that was sent before
+// the write, and uses no older result of the entity cache.
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Receipts, ServiceWrite } from "@tributary/kit/consistency/receipts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GraphqlRequest } from "./graphql-request.ts";
 
-/** The receipts of a request. */
 export interface OperationReceipts {
-  /** As the client sent them; undefined without receipts. */
+  /** As the client sent them. */
   readonly text: string | undefined;
   readonly writes: readonly ServiceWrite[];
-  /** True if the client, which may be unable to read headers, wants the receipt of its mutation also in `extensions.consistencyToken`. */
+  /** The client, which may be unable to read headers, wants the receipt of its mutation also in `extensions.consistencyToken`. */
   readonly isExtensionWanted: boolean;
 }
 
@@ -19,10 +17,8 @@ const noReceipts: OperationReceipts = { text: undefined, writes: [], isExtension
 const wrongTypeMessage = "`extensions.consistencyToken` must be true or the text of receipts.";
 
 /**
- * Reads the receipts of a request, also as text in `extensions.consistencyToken`, which may also be `true`.
- * @param header the value of the header `Consistency-Token`.
+ * In the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`. Receipts do not expire.
  * @throws Rejection MALFORMED_REQUEST for receipts that are malformed, too many, too long, or that no known key decrypts.
- * Receipts do not expire.
  */
 export function readOperationReceipts(
   receipts: Receipts,
@@ -33,7 +29,7 @@ export function readOperationReceipts(
   if (typeof extension !== "boolean" && typeof extension !== "string")
     throw new Rejection("MALFORMED_REQUEST", wrongTypeMessage);
   if (header === undefined && extension === false) return noReceipts;
-  // Node's type of a header allows a list, which `flat` resolves. The filter leaves out a missing header and a Boolean extension.
+  // Node's type of a header allows a list.
   const texts = [header, extension].flat().filter((value) => typeof value === "string");
   const text = texts.length > 0 ? texts.join(", ") : undefined;
   try {

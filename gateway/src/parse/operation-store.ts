@@ -1,30 +1,22 @@
-// Stage 2 of 5: parse. The validated documents and operations of one generation. The full path adds them; the fast path takes only operations
-// in this store.
+// Stage 2 of 5: parse. The validated documents and operations of one generation. The full path adds them; the fast path takes only these.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
 import { noPriorities, priorityOfOperation, type RootFieldPriorities } from "./operation-priority.ts";
 import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
 
 export interface OperationStore {
-  /** Whether an operation of this document is stored. Counts as a use of the document for eviction. */
+  /** Counts as a use of the document for eviction. */
   hasDocument(source: string): boolean;
-  /**
-   * A validated operation. Counts as a use, for eviction and for `listMostUsed`.
-   * @param operationName the request's `operationName`.
-   * @returns undefined if the operation has not been validated with this parameter, or was evicted.
-   */
+  /** Counts as a use. Undefined if the operation was not validated with this `operationName`, or was evicted. */
   findOperation(source: string, operationName: string | undefined): ValidatedOperation | undefined;
-  /** For Apollo Server, which then neither parses nor validates the document. @param hash SHA-256 of the text in hexadecimal digits. */
+  /** Apollo Server then neither parses nor validates it. @param hash SHA-256 of the text in hexadecimal digits. */
   findDocumentByHash(hash: string): DocumentNode | undefined;
-  /**
-   * Stores an operation, and its document if the document is new. If the operation is stored already, returns the stored object: compiled plans
-   * are cached by the identity of this object. A document that alone exceeds `bytesMax` is not stored.
-   */
+  /** Compiled plans are cached by the identity of the stored object. A document that alone exceeds `bytesMax` is not stored. */
   add(operation: NewOperation): ValidatedOperation;
-  /** Drops all documents, when the generation is replaced. Requests in flight keep their operations. */
+  /** Requests in flight keep their operations. */
   clear(): void;
   size(): MapSize;
-  /** The most used operations first: the next generation is warmed with them. */
+  /** The most used operations first. */
   listMostUsed(operationsMax: number): readonly RankedOperation[];
 }
 
@@ -35,26 +27,22 @@ interface RankedOperation extends Pick<NewOperation, "source" | "operationName">
 interface NewOperation {
   readonly source: string;
   readonly hash: string;
-  /** The request's `operationName`. Undefined if the request has none: it then means the only operation of the document, which may have a name. */
+  /** Of the request. Undefined means the only operation of the document, which may have a name. */
   readonly operationName: string | undefined;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
 }
 
 export interface OperationStoreOptions {
-  /** The number of operations has no limit of its own: a document has no more operations than its text can contain. */
+  /** A document has no more operations than its text can contain. */
   readonly documentsMax: number;
-  /** Estimated memory of all documents, with everything that is compiled for their operations. */
+  /** Estimated, with everything that is compiled for the operations. */
   readonly bytesMax: number;
-  /** Default: no field has a declaration. */
   readonly rootFieldPriorities?: RootFieldPriorities;
   readonly onEvicted?: () => void;
 }
 
-/**
- * Estimated bytes of a stored document: for the entry, and for each AST node without location. `gateway/test/retention.test.ts` compares them with
- * measured heap sizes.
- */
+/** Estimated bytes, compared with measured heap sizes in `gateway/test/retention.test.ts`. */
 const retainedBytes = { document: 1_000, node: 100 } as const;
 
 function estimateBytes(source: string, document: DocumentNode): number {
@@ -70,7 +58,7 @@ function estimateBytes(source: string, document: DocumentNode): number {
 interface StoredDocument {
   readonly hash: string;
   readonly document: DocumentNode;
-  /** By the request's `operationName`. Two keys can have the same operation: undefined and its name (see findSameOperation). */
+  /** By the request's `operationName`. Undefined and its name can have the same operation. */
   readonly operations: Map<string | undefined, StoredOperation>;
 }
 

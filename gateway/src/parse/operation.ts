@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Checks the operation that a request chooses (for supergraph/apollo-validation.ts), and its variables (for execute.ts).
+// Stage 2 of 5: parse. Checks the operation that a request chooses, and its variables.
 import {
   type GraphQLError,
   GraphQLFloat,
@@ -24,14 +24,11 @@ import { Rejection } from "../errors/rejections.ts";
 import { locateNodes, withLocations } from "./error-locations.ts";
 import type { ValidatedOperation } from "./validated-operation.ts";
 
-/** Problems with variables that one response lists. */
 const variableProblemsMax = 50;
-/** Limits the client's `operationName` in the message of a rejection. */
 const nameCharactersMax = 100;
 
 /**
- * Rejects a request whose `operationName` does not choose one operation, subscriptions, and operation types that the schema lacks.
- * @param operation the chosen operation; null or undefined if `operationName` chooses none.
+ * @param operation null or undefined if `operationName` chooses none.
  * @throws Rejection OPERATION_RESOLUTION_FAILURE, GRAPHQL_VALIDATION_FAILED.
  */
 export function requireOperation(
@@ -60,8 +57,7 @@ type Variables = Readonly<Record<string, unknown>>;
 
 /**
  * Checks that the variables can be coerced (GraphQL spec, "CoerceVariableValues").
- * @returns the variables for the subgraphs: the values that the client sent, not the coerced ones. Only bigints are converted, if coercion rejects them.
- * Otherwise the first 50 errors.
+ * @returns the client's values, not coerced; bigints are converted if coercion rejects them. Otherwise the first 50 errors.
  */
 export function readVariables(
   schema: GraphQLSchema,
@@ -104,10 +100,7 @@ function coerce(
   return getVariableValues(schema, definitions, variables, { maxErrors: variableProblemsMax }).errors ?? none;
 }
 
-/**
- * The JSON parser reads a whole number that a double cannot represent as a bigint (kit/src/json/exact-json.ts), which only custom scalars accept. Here
- * an ID becomes the string of its digits, and a Float the nearest double.
- */
+/** The JSON parser reads a number that a double cannot represent as a bigint. An ID becomes its digits, a Float the nearest double. */
 function convertBigInts(
   schema: GraphQLSchema,
   { operation: { variableDefinitions = none } }: ValidatedOperation,
@@ -147,7 +140,7 @@ function convertValue(value: unknown, type: GraphQLInputType): unknown {
 }
 
 const isString = (value: unknown) => typeof value === "string";
-/** By name of a built-in scalar: values that coercion accepts without a change. Coercion also accepts other values, such as a number for ID. */
+/** Values that coercion accepts without a change. It also accepts others, such as a number for ID. */
 const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["ID", isString],
   ["String", isString],
@@ -156,10 +149,7 @@ const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map
   ["Boolean", (value) => typeof value === "boolean"],
 ]);
 
-/**
- * Whether each variable is in `acceptedValues`, or nullable and null or absent. If false, graphql-js decides. Most requests need only this check,
- * and graphql-js resolves the type of each variable again for each request (`bench` small: 2 % of the CPU time).
- */
+/** If false, graphql-js decides, which resolves each variable's type again for each request (`bench` small: 2 % of the CPU time). */
 function haveAcceptedValues(definitions: readonly VariableDefinitionNode[], variables: Variables): boolean {
   for (const { type, variable } of definitions) {
     const isRequired = type.kind === Kind.NON_NULL_TYPE;

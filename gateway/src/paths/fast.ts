@@ -29,10 +29,7 @@ export function createFastPath({
 }: FastPathOptions): (exchange: GatewayExchange) => void {
   return (exchange) => {
     const responseType = responseTypeIfEligible(exchange.request);
-    const generation = generations.current;
-    // No supergraph is loaded yet, or a plugin of Apollo Server must see every request.
-    const mustUseFullPath = generation === undefined || generation.validation.hasRequestHooks;
-    if (responseType === undefined || mustUseFullPath) return continueInFull(exchange);
+    if (responseType === undefined || generations.current === undefined) return continueInFull(exchange);
     receive(receiving, exchange, (received) => {
       // Telemetry counts the time of reading the parameters as part of stage 1 (admit).
       exchange.record?.enter("parse");

@@ -1,11 +1,10 @@
-// Progressive `@override`: decides for plan.ts which labels are true for a request. A label `percent(n)` is true for n percent of the traces. The
-// configuration decides whether any other label is true for all requests or for none.
+// Progressive `@override`: a label `percent(n)` is true for n percent of the traces; any other one for all requests or for none, by configuration.
 import { createHash } from "node:crypto";
-import { type ExecutableDefinitionNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
+import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
-import { fragmentsOf } from "./normalize/resolve-conditions.ts";
+import { listReached } from "./normalize/resolve-conditions.ts";
 
-/** The labels that are true for requests whose percentile is below `percentMax`, and at least the `percentMax` of the previous combination. */
+/** For requests whose percentile is below `percentMax`, and not below that of the previous combination. */
 export interface OverrideCombination {
   readonly percentMax: number;
   readonly labels: readonly string[];
@@ -13,18 +12,14 @@ export interface OverrideCombination {
 
 export interface OverrideOptions {
   readonly apiSchema: GraphQLSchema;
-  /** By field coordinate: the labels on which the plan of the field depends, its own and those of fields that the planner may fetch for it. */
+  /** By field coordinate (rewrite/override-labels.ts). */
   readonly overrideLabels: ReadonlyMap<string, readonly string[]>;
-  /** The labels other than `percent(n)` that are true; all others are false. */
   readonly enabledLabels: readonly string[];
 }
 
 const noLabels: OverrideCombination = { percentMax: 100, labels: [] };
 
-/**
- * Returns a function that lists the combinations of labels for an operation, by ascending `percentMax`; the last is 100. Where `percent(5)` is true,
- * `percent(50)` is true too, so n labels have at most n + 1 combinations.
- */
+/** By ascending `percentMax`; the last is 100. Where `percent(5)` is true, `percent(50)` is too: n labels have at most n + 1. */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {
   const enabled = new Set(enabledLabels);
   return (validated: ValidatedOperation): readonly OverrideCombination[] => {
@@ -40,7 +35,6 @@ export function createOverrideCombinations({ apiSchema, overrideLabels, enabledL
   };
 }
 
-/** Chooses the combination for a request. Hashes the trace id only if there are several combinations. */
 export function chooseCombination(combinations: readonly OverrideCombination[], traceId: string): OverrideCombination {
   // `noLabels` is for the type only: the list is never empty.
   const first = combinations[0] ?? noLabels;
@@ -51,13 +45,9 @@ export function chooseCombination(combinations: readonly OverrideCombination[], 
 }
 
 const hashBytesRead = 6;
-/** The number of values of these bytes. */
 const hashValues = 2 ** (8 * hashBytesRead);
 
-/**
- * The percentile of a trace, from 0 up to but not including 100, evenly distributed. Equal for all requests of a trace, in every replica of the
- * gateway. The trace id is hashed, because clients choose trace ids, and samplers select traces by the digits of their ids.
- */
+/** From 0 up to, not including, 100; equal in every replica. Hashed, because clients choose trace ids and samplers use their digits. */
 export function percentileOf(traceId: string): number {
   const hash = createHash("sha256").update(traceId).digest();
   return (hash.readUIntBE(0, hashBytesRead) / hashValues) * 100;
@@ -71,27 +61,19 @@ function readPercent(label: string): number | undefined {
   return percent === undefined ? undefined : Number(percent);
 }
 
-/** The labels of all fields that the operation selects, whatever the values of its conditions. */
 function findLabels(
   { document, operation }: ValidatedOperation,
   apiSchema: GraphQLSchema,
   overrideLabels: OverrideOptions["overrideLabels"],
 ): ReadonlySet<string> {
   const labels = new Set<string>();
-  const fragments = fragmentsOf(document);
-  const reached = new Set<ExecutableDefinitionNode>([operation]);
   const types = new TypeInfo(apiSchema);
   const visitor = visitWithTypeInfo(types, {
     Field({ name }) {
       const coordinate = `${types.getParentType()?.name}.${name.value}`;
       for (const label of overrideLabels.get(coordinate) ?? []) labels.add(label);
     },
-    FragmentSpread({ name }) {
-      const fragment = fragments.get(name.value);
-      if (fragment) reached.add(fragment);
-    },
   });
-  // The loop also visits the fragments that it adds to the set.
-  for (const definition of reached) visit(definition, visitor);
+  for (const definition of listReached(document, operation)) visit(definition, visitor);
   return labels;
 }

@@ -5,7 +5,7 @@ import { identifyOperation } from "../parse/validated-operation.ts";
 import { chooseCombination, createOverrideCombinations, percentileOf } from "./override-combinations.ts";
 import { findOverrideLabels } from "./rewrite/override-labels.ts";
 import { createQueryPlanner } from "./rewrite/query-planner.ts";
-import { parseSupergraph } from "./rewrite/supergraph-draft.ts";
+import { createSupergraphEdit } from "./rewrite/supergraph-edit.ts";
 
 describe("labels of fields", () => {
   const moved = (label: string) => `@override(from: "old", label: "${label}")`;
@@ -33,7 +33,7 @@ describe("labels of fields", () => {
   const supergraphSdl = compose();
 
   test("a label affects its field, the interface's field, fields that require it and fields of entities with it in a key", () => {
-    const labels = findOverrideLabels(parseSupergraph(supergraphSdl));
+    const labels = findOverrideLabels(createSupergraphEdit(supergraphSdl));
     const labelsOf = (...coordinates: string[]) => coordinates.map((one) => labels.get(one));
     expect(labelsOf("City.name", "Place.name")).toEqual([["beta"], ["beta"]]);
     expect(labelsOf("City.area", "City.size")).toEqual([["percent(50)"], ["percent(50)"]]);
@@ -69,7 +69,7 @@ describe("labels of fields", () => {
         { length: count },
         (_, i) => `f${i}: Int @join__field(graph: A, overrideLabel: "l${i}")`,
       );
-      return parseSupergraph(`type Query { ${fields.join(" ")} }`);
+      return createSupergraphEdit(`type Query { ${fields.join(" ")} }`);
     };
     expect(findOverrideLabels(sdl(32)).size).toBe(32);
     expect(() => findOverrideLabels(sdl(33))).toThrow("it has 33 labels of @override, 32 at most");

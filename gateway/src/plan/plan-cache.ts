@@ -1,15 +1,11 @@
-// The cache of query plans of one generation, which plan.ts reads before it calls the planner. Plans are stored as JSON, which takes a tenth of the
-// memory of objects. A cached plan is read again only when its compiled plan was evicted, or when two documents have the same normalized operation.
-// Limits: PLANS_MAX and PLANS_BYTES_MAX.
+// The query plans of one generation, as JSON, which takes a tenth of the memory of objects. A cached plan is read again only when its compiled plan
+// was evicted, or when two documents have the same normalized operation.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import type { GatewayObserver } from "../observations.ts";
 import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";
 
 export interface PlanCache {
-  /**
-   * Returns a `QueryPlan` as JSON, from the cache or from the planner. Rejects as the planner does; failures are not cached.
-   * @param enabledLabels labels of progressive `@override` that are true.
-   */
+  /** Failures are not cached. */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   size(): MapSize;
 }
@@ -24,7 +20,7 @@ export interface PlanCacheOptions {
 /** The estimated bytes of an entry besides its key and its plan, whose characters count as one byte each. */
 const entryBytes = 200;
 
-/** The key is the text of the normalized operation with the enabled labels. A plan larger than `bytesMax` is not cached. */
+/** A plan larger than `bytesMax` is not cached. */
 export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCacheOptions): PlanCache {
   const cache = createBoundedMap<string>({
     entriesMax: plansMax,

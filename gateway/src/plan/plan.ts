@@ -1,12 +1,7 @@
-// Stage 3 of 5: plan. Finds or creates the compiled plan of an operation, once per request. A *variant* is the plan for one combination of the
-// values of `@skip`/`@include` variables, of nulls in non-null arguments, and of override labels (progressive `@override`).
-//
-// The steps for a variant that is not compiled yet, in this order:
-//   normalize       resolves `@skip` and `@include`, inlines fragments, and gives aliases a prefix
-//   plan            gets the query plan of the normalized operation from plan-cache.ts. If it is not there, a worker of the planner pool (planner/)
-//                   runs Apollo's planner
-//   compile         prepares the query plan for execution
-// `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
+// Stage 3 of 5: plan. Finds or creates the compiled plan of an operation, once per request. A *variant* is the plan for one combination of the values
+// of `@skip`/`@include` variables, of nulls in non-null arguments, and of override labels. A new one is normalized (normalize/), planned
+// (plan-cache.ts, else a worker of planner/ by rewrite/) and compiled (compile/). `__schema` and `__type` are executed over the API schema
+// (introspection/).
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, type VariableDefinitionNode } from "graphql";
 import { countCpu, type DocumentCpu } from "../document-cpu.ts";
@@ -23,22 +18,18 @@ import { listConditionVariables } from "./normalize/resolve-conditions.ts";
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface PlanOptions extends NormalizeOptions {
-  /** Plans the text of a normalized operation. Returns a `QueryPlan` as JSON. */
+  /** Returns a `QueryPlan` as JSON. */
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
-  /** Lists the combinations of override labels that requests for the operation can have. */
   readonly listCombinations: (validated: ValidatedOperation) => readonly OverrideCombination[];
-  /** Called for each variant that is compiled. */
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
 export interface PlanStage {
   /**
-   * Returns the compiled plan, or a promise of it if the variant is not compiled yet.
    * @param variables as the client sent them, validated, without defaults.
-   * @param traceId chooses the override labels.
-   * @param cpu counts the CPU time that this thread takes for a variant that is not compiled yet.
-   * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition or an argument of a directive is null; or one of the planner pool, such as OPERATION_TOO_COMPLEX.
+   * @param cpu counts the CPU time that this thread takes for a new variant.
+   * @throws Rejection OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition or an argument of a directive is null; or of the planner pool.
    */
   plan(
     validated: ValidatedOperation,
@@ -46,45 +37,43 @@ export interface PlanStage {
     traceId: string,
     cpu?: DocumentCpu,
   ): CompiledPlan | Promise<CompiledPlan>;
-  /** The query plan as a JSON value, for developers. Nothing is compiled. Parameters and errors as `plan`. */
+  /** For developers: nothing is compiled. Parameters and errors as `plan`. */
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
-  /** Plans and compiles the variants for these variables and all combinations of override labels, before clients request them. */
+  /** The variants for these variables and all combinations of override labels. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
-  /** The values of the variables that select variants, for which the operation has variants. */
+  /** Of the variables that select variants. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
 
-/** The most variants of one operation. If there are more, the variant that was created first is evicted. */
+/** Then the variant that was created first is evicted. */
 const variantsMax = 64;
 
 interface Variants {
-  /** The variables that select the variant. */
   readonly names: readonly SelectingVariable[];
   readonly combinations: readonly OverrideCombination[];
-  /** By `conditionValues` and the labels that are true. In order of creation. */
+  /** By `conditionValues` and labels, in order of creation. */
   readonly byKey: Map<string, Variant>;
 }
 
 interface SelectingVariable {
   readonly name: string;
-  /** Whether it occurs in `@skip` or `@include`. Otherwise in a non-null argument, and it matters only whether it is null. */
+  /** In `@skip` or `@include`. Otherwise in a non-null argument, and it matters only whether it is null. */
   readonly isCondition: boolean;
 }
 
 interface Variant {
-  /** The values of conditions, and null for those other variables that are null. */
   readonly conditions: Variables;
-  /** The values of the conditions, joined by commas: equal for variants that differ only in labels. */
+  /** Equal for variants that differ only in labels. */
   readonly conditionValues: string;
-  /** A promise until the plan is compiled. Later requests get the plan itself, so they need no `await`. */
+  /** A promise until the plan is compiled: later requests need no `await`. */
   plan: CompiledPlan | Promise<CompiledPlan>;
   readonly retention: Retention;
 }
 
-/** Adds the bytes of one variant to the size of its operation's document in the operation store. */
+/** The bytes of one variant, in the size of its operation's document. */
 interface Retention {
   add(bytes: number): void;
-  /** Subtracts all bytes that were added. Later calls of both functions do nothing: a plan that was evicted can still be in use. */
+  /** Later calls of both functions do nothing: a plan that was evicted can still be in use. */
   release(): void;
 }
 
@@ -99,13 +88,11 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     cpu: DocumentCpu,
   ): Promise<CompiledPlan> {
     const { normalized, plan } = await countCpu(cpu, () => queryPlanFor(validated, conditions, combination));
-    // `compile` reports the size of the plan, and later of each object layout that requests add to it.
     const compiled = countCpu(cpu, () => options.compile(normalized, plan, retention.add));
     options.onCompiled(compiled);
     return compiled;
   }
 
-  /** @returns the query plan, and the normalized operation, which `compile` also needs. */
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const normalized = normalize(validated.document, validated.operation, conditions, options);
     const { planned } = normalized;
@@ -169,7 +156,7 @@ export function createPlanStage(options: PlanOptions): PlanStage {
   };
 }
 
-/** Adds a variant, and evicts the oldest if there are too many. Removes the new variant if its compilation fails: the next request tries again. */
+/** Removes the new variant if its compilation fails: the next request tries again. */
 function addVariant(byKey: Map<string, Variant>, key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
   byKey.set(key, variant);
   if (byKey.size > variantsMax) evictOldest(byKey);
@@ -232,7 +219,6 @@ function readConditions(
   return Object.fromEntries(values);
 }
 
-/** The default of a variable if it is Boolean or null. */
 function readDefault(name: string, definitions: readonly VariableDefinitionNode[]): boolean | null | undefined {
   const definition = definitions.find(({ variable }) => variable.name.value === name);
   const defaultValue = definition?.defaultValue;

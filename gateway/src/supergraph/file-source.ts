@@ -1,4 +1,3 @@
-// Reads the supergraph from a file (SUPERGRAPH_FILE). server.ts creates the source; supergraph-watcher.ts reads it.
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -7,11 +6,8 @@ import type { SupergraphSource } from "./supergraph-source.ts";
 const fileBytesMax = 50_000_000;
 
 /**
- * A source for a file of at most 50 MB. `read` ignores its signal. It always returns the text: supergraph-watcher.ts compares it with the previous
- * text.
- *
  * Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the symlink `..data`). On file
- * systems without events, such as network mounts, only the polling of supergraph-watcher.ts notices a change.
+ * systems without events, such as network mounts, only polling notices a change.
  */
 export function createFileSource(path: string): SupergraphSource {
   return {
@@ -30,7 +26,6 @@ export function createFileSource(path: string): SupergraphSource {
   };
 }
 
-/** @returns undefined if the folder cannot be watched: the file is then only polled. */
 function watchFolder(path: string, onHint: () => void): FSWatcher | undefined {
   try {
     const names = new Set([basename(path), "..data"]);

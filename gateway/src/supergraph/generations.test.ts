@@ -308,7 +308,7 @@ describe("the generation of a request", () => {
       apiSdl: "",
       subgraphs: [],
       stages,
-      validation: { validate, hasRequestHooks: false, close: () => Promise.resolve() },
+      validation: { validate, close: () => Promise.resolve() },
       operations: createOperationStore({ documentsMax: 1, bytesMax: 1 }),
       sizeOfPlans: () => ({ entries: 0, weight: 0 }),
       listMostUsed: () => [],

@@ -1,5 +1,5 @@
-// Everything that is derived from one supergraph is a generation. paths/ pin one for each request, which uses it from start to end; a new supergraph
-// becomes a new generation while requests on the old generation finish.
+// Everything that is derived from one supergraph is a generation. A request uses one from start to end, while a new one replaces it for later
+// requests.
 import { createHash } from "node:crypto";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import { UnusableSupergraph } from "../errors/unusable-supergraph.ts";
@@ -10,29 +10,22 @@ import type { DocumentValidator } from "./apollo-validation.ts";
 
 /** Immutable, except for its caches. */
 export interface Generation {
-  /** The API schema as SDL. */
   readonly apiSdl: string;
   readonly subgraphs: readonly string[];
   readonly stages: SupergraphStages;
   readonly validation: DocumentValidator;
-  /** Validated operations. */
   readonly operations: OperationStore;
-  /** The size of the plan cache. */
   sizeOfPlans(): MapSize;
   /** The most used operation first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
-  /**
-   * Validates, plans and compiles operations of another generation, one after the other, until the signal is aborted. Operations that are
-   * not valid in this supergraph are skipped.
-   */
+  /** One operation after the other, until the signal is aborted. Skips those that are not valid in this supergraph. */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
-  /** Drops the cached operations: no new request uses this generation. Called when another one replaces it, before `close`. */
+  /** Drops the cached operations. Called before `close`, when another generation replaces this one. */
   retire(): void;
-  /** Frees its resources. Called once: when no request uses it any more, when its grace time has passed, or when the gateway closes. */
+  /** Called once: when no request uses it any more, when its grace time has passed, or when the gateway closes. */
   close(): Promise<void>;
 }
 
-/** What the next generation needs to prepare an operation. */
 export interface UsedOperation {
   readonly source: string;
   readonly operationName: string | undefined;
@@ -40,27 +33,23 @@ export interface UsedOperation {
   readonly conditions: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** A generation that is in use by one request. */
 export interface Pinned {
   readonly generation: Generation;
-  /** Must be called when the run of the request has ended. Further calls do nothing. */
+  /** To be called when the run of the request has ended. Further calls do nothing. */
   release(): void;
 }
 
 export type LoadOutcome = "done" | "retry";
 
 export interface Generations {
-  /**
-   * The current generation, which is not closed before `release`, or before `graceMs` have passed since it was replaced. Undefined before the first
-   * supergraph is loaded.
-   */
+  /** Not closed before `release`, or before `graceMs` have passed since it was replaced. */
   pin(): Pinned | undefined;
   readonly current: Generation | undefined;
-  /** A hash of the current supergraph; undefined before the first supergraph is loaded. */
+  /** A hash of the supergraph. */
   readonly currentId: string | undefined;
   /**
-   * Builds a generation in the background, warms it with the most used operations of the current one, and replaces the current one. A
-   * supergraph that cannot be loaded is reported and changes nothing. Never rejects. The caller must wait for one load before it starts the next.
+   * Builds a generation, warms it with the most used operations of the current one, and replaces that. A supergraph that cannot be loaded is reported
+   * and changes nothing. Never rejects. The caller waits for one load before the next.
    * @returns whether another load of the same supergraph can succeed.
    */
   load(supergraphSdl: string): Promise<LoadOutcome>;
@@ -71,7 +60,6 @@ export interface Generations {
 export interface GenerationsOptions {
   readonly build: (supergraphSdl: string) => Promise<Generation>;
   readonly observe: GatewayObserver;
-  /** A replaced generation is closed when no request uses it, and at the latest after this time. */
   readonly graceMs: number;
   /** Warming stops after this time. */
   readonly warmMsMax?: number;
@@ -84,7 +72,6 @@ const retiredMax = 4;
 interface Entry {
   readonly id: string;
   readonly generation: Generation;
-  /** The number of requests that use it. */
   pins: number;
   /** Resolved when `close` of the generation is called. */
   readonly closed: PromiseWithResolvers<void>;
@@ -179,7 +166,6 @@ function pinEntry(entry: Entry, onReleased: (entry: Entry) => void): Pinned {
   return { generation: entry.generation, release };
 }
 
-/** Warms the next generation with the most used operations of the old one, until `warmMsMax` have passed. Rejects if `next.warm` rejects. */
 async function warm(next: Generation, old: Generation | undefined, warmMsMax: number): Promise<void> {
   const operations = old?.listMostUsed(operationsWarmedMax) ?? [];
   if (operations.length === 0) return;

@@ -1,4 +1,3 @@
-// Polls the source of the supergraph, and gives each new text to the generations (generations.ts). Started once, by server.ts.
 import type { GatewayObserver } from "../observations.ts";
 import type { LoadOutcome } from "./generations.ts";
 import type { SupergraphSource } from "./supergraph-source.ts";
@@ -6,15 +5,12 @@ import type { SupergraphSource } from "./supergraph-source.ts";
 export interface SupergraphWatcherOptions {
   readonly source: SupergraphSource;
   readonly pollMs: number;
-  /** The longest interval between reads until the first supergraph is read. Default: one second. */
+  /** Until the first supergraph is read. */
   readonly firstPollMsMax?: number;
   readonly observe: GatewayObserver;
-  /** The shortest interval between two attempts to load the same text. Default: two seconds. */
+  /** Between two attempts to load the same text. */
   readonly retryMsMin?: number;
-  /**
-   * Gets every text that differs from the previous text, and the same text again while it returns "retry". The next read waits for it. Never
-   * rejects.
-   */
+  /** Gets each new text, and the same one again while it returns "retry". The next read waits for it. Never rejects. */
   readonly onSupergraph: (supergraphSdl: string) => Promise<LoadOutcome>;
 }
 
@@ -28,12 +24,12 @@ const firstPollMsMaxDefault = 1_000;
 /** The interval doubles with each failed attempt up to this factor, because an attempt may take seconds of CPU time. */
 const retryFactorMax = 4;
 
-/** Reads the source now, at every interval and after hints; never twice at once. Returns a function that stops it. */
+/** Reads now, at every interval and after hints; never twice at once. Returns a function that stops it. */
 export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
   const { source, observe, retryMsMin = 2_000 } = o;
   const stopped = new AbortController();
   let lastText: string | undefined;
-  /** The last text until it is loaded or rejected. */
+  /** Until the last text is loaded or rejected. */
   let pendingText: string | undefined;
   let failedLoads = 0;
   let retryAtMs = 0;
@@ -41,7 +37,6 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isReading = false;
   let isHintedDuringRead = false;
-  /** The latest time of the next read. Infinite while there is no hint. */
   let readBeforeMs = Infinity;
 
   async function read(): Promise<void> {
@@ -74,7 +69,6 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
     return lastText === undefined ? Math.min(o.pollMs, o.firstPollMsMax ?? firstPollMsMaxDefault) : o.pollMs;
   }
 
-  /** Reads once, loads a new text, and sets the timer for the next read. */
   async function poll(): Promise<void> {
     isReading = true;
     isHintedDuringRead = false;

@@ -1,4 +1,3 @@
-// Reads the supergraph from a URL (SUPERGRAPH_URL). server.ts creates the source; supergraph-watcher.ts reads it.
 import { request } from "undici";
 import type { SupergraphSource } from "./supergraph-source.ts";
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ApolloServerPlugin } from "@apollo/server";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
 import { readConfig } from "../../src/config.ts";
@@ -12,8 +11,6 @@ import type { TelemetryObservers } from "../../src/telemetry/gateway-telemetry.t
 import type { GatewayObservation, GatewayObserver } from "../../src/observations.ts";
 import { recordPath } from "./compare-paths.ts";
 import { createPathComparer, type MirrorGateway } from "./mirror-gateways.ts";
-
-process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
 export interface GraphqlResponse {
   readonly status: number;
@@ -127,7 +124,6 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
 interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
-  readonly apolloPlugins?: readonly ApolloServerPlugin[];
   readonly observers?: TelemetryObservers;
   readonly plannerPool?: PlannerPool;
 }

@@ -101,18 +101,6 @@ test("a number may have decimals; an optional variable may be missing, but not i
   ]);
 });
 
-test("a variable with an old name is rejected with its new name, and gets no hint about its spelling", () => {
-  const readRenamed = (environment: Environment) =>
-    readEnvironment(environment, (env) => {
-      env.renamed("CACHE_OLD_MAX", "CACHE_NEW_MAX");
-      return env.integer("CACHE_NEW_MAX", { fallback: 1, min: 1, max: 9, why: "bounds the cache" });
-    });
-  expect(() => readRenamed({ CACHE_OLD_MAX: "2" })).toThrow(
-    new ConfigError(["CACHE_OLD_MAX is now named CACHE_NEW_MAX: set CACHE_NEW_MAX instead"]),
-  );
-  expect(readRenamed({ CACHE_OLD_MAX: "", CACHE_NEW_MAX: "2" })).toBe(2);
-});
-
 const readMisspelt = (environment: Environment) =>
   readEnvironment(environment, (env) => {
     const { misspeltVariables } = env;

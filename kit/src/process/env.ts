@@ -42,8 +42,6 @@ export interface EnvironmentReader {
   flag(name: string, o: VariableOptions & { fallback: boolean }): boolean;
   /** All variables that are set and whose name is the prefix and at least one more character, by their whole name. */
   withPrefix(prefix: string): Readonly<Record<string, string>>;
-  /** Reports a problem if the old name is set, so that its value is not ignored after an upgrade. */
-  renamed(oldName: string, newName: string): void;
   /** Variables that are set and resemble one that is read. `readEnvironment` fills this list after `read` has returned. */
   readonly misspeltVariables: readonly MisspeltVariable[];
   /** Reports a problem of several variables, such as two that exclude each other. */
@@ -91,10 +89,6 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
       known.prefixes.add(prefix);
       return pickWithPrefix(environment, prefix);
     },
-    renamed(oldName, newName) {
-      known.names.add(oldName);
-      if (environment[oldName]) problems.push(`${oldName} is now named ${newName}: set ${newName} instead`);
-    },
     misspeltVariables,
   });
   misspeltVariables.push(...findMisspeltVariables(environment, known));
@@ -117,7 +111,7 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
   return descriptions;
 }
 
-type VariableReader = Omit<EnvironmentReader, "withPrefix" | "renamed" | "misspeltVariables">;
+type VariableReader = Omit<EnvironmentReader, "withPrefix" | "misspeltVariables">;
 
 interface ReadOptions<T> extends VariableOptions {
   readonly fallback?: T;

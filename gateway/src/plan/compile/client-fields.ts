@@ -1,5 +1,4 @@
-// Creates the client's fields of one object layout: for each field its name as response text, its constant if it has one, how it is read, and the
-// shape of its value. positions.ts calls it when shape/write-data.ts first reads the fields of the layout.
+// Creates the client's fields of one object layout, when stage 5 (shape) first reads them.
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -20,20 +19,12 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 
 export interface ClientFieldOptions {
   readonly types: SupergraphTypes;
-  /** Finds a type of the API schema, so not an inaccessible one. */
   readonly findApiType: (name: string) => GraphQLNamedType | undefined;
-  /** The planner key of a client's field. */
   readonly clientKeyOf: (field: FieldNode) => string;
-  /** The client's fields that are an error: no fetch provides them, and they are not read. */
   readonly rejectedFields: ReadonlySet<FieldNode>;
 }
 
-/**
- * @param typename the object's type.
- * @param positionType the type of the field that has these objects as values: `typename`, an interface or a union.
- * @param clientSets what the client selects of the objects.
- * @param access see ObjectLayout.
- */
+/** @param positionType the type of the field that has these objects as values: `typename`, an interface or a union. */
 export function createClientFields(
   typename: string,
   positionType: string,
@@ -48,7 +39,7 @@ export function createClientFields(
     if (!field) continue; // Only for the type: each response name has a field.
     const isTypename = field.name.value === "__typename";
     // If `typename` is an interface, the object's type is not known, so `__typename` has no constant: stage 5 (shape) finds no value for it.
-    const isKnownTypename = isTypename && isObjectType(o.types.schema.getType(typename));
+    const isKnownTypename = isTypename && o.types.isObjectType(typename);
     const isRejected = o.rejectedFields.has(field);
     const fieldAccess = isTypename || isRejected ? undefined : access(o.clientKeyOf(field));
     const separator = fields.length > 0 ? "," : "{";
@@ -79,7 +70,6 @@ function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientFi
 
 /** `__typename: String!` (GraphQL spec, "Type Name Introspection"), for an object whose type is not known. */
 const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: true };
-/** For fields that no candidate of `createShapes` has. */
 const anyValue: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
 const introspectionShape: OutputShape = { kind: "json", isNonNull: false };
 

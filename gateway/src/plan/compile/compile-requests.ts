@@ -1,5 +1,4 @@
-// Compiles the fetches of a query plan into requests to subgraphs: what each waits for, their texts, how objects become representations, which
-// variables are sent, and which keys of the returned entities are checked. compile.ts calls it once per plan.
+// Compiles the fetches of a query plan into requests to subgraphs. compile.ts calls it once per plan.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
@@ -20,18 +19,13 @@ export interface RequestCompilerOptions extends KeyCheckOptions {
 
 export interface CompiledRequests {
   readonly parts: readonly RequestPart[];
-  /** In the order of the levels of the schedule: each fetch comes after those that it waits for. */
+  /** Each fetch comes after those that it waits for. */
   readonly fetches: readonly CompiledFetch[];
-  /** The planner key of a field in a fetch's selection: its response name, unless the plan renames it. */
+  /** Its response name, unless the plan renames the field. */
   readonly fetchKeyOf: (field: FieldNode) => string;
 }
 
-/**
- * @param node undefined if the plan has no fetch.
- * @param rootKeys the planner keys of the client's root fields, in their order: the `rootFieldsBefore` of a mutation's request is the index of its
- * first field in this list.
- * @param onSubset is called with each subset of a request, when it is compiled.
- */
+/** @param rootKeys the planner keys of the client's root fields, in their order. */
 export function compileRequests(
   node: PlanNode | undefined,
   rootKeys: readonly string[],
@@ -50,7 +44,7 @@ export function compileRequests(
     const batched = distinct.map((fetch, i) => compileFetch(fetch, nameFetch(i, distinct.length)));
     const { serviceName: service } = first.node;
     const partCount = new Set(batch.map(({ after }) => after)).size;
-    const { isMutation, rootFieldsBefore } = describeMutation(first.node, batched, rootKeys);
+    const { isMutation, rootFieldsBefore } = mutationOrderOf(first.node, batched, rootKeys);
     const { currentText, variables } = compileTexts(service, batched, o);
     const whole = {
       service,
@@ -71,7 +65,6 @@ export function compileRequests(
     return request;
   }
 
-  /** Adds the fetch to `fetches` and its renamed fields to `renamedKeys`. */
   function compileFetch({ node, paths, members }: DistinctFetch, names: FetchNames): BatchedFetch {
     const document = createFetchDocument(node, o);
     const { selected, checkedKeys } = document;
@@ -116,7 +109,6 @@ function compileTexts(service: string, batched: readonly BatchedFetch[], o: Requ
   return { currentText, variables };
 }
 
-/** @param requests in the order of the schedule. */
 function listParts(
   requests: readonly { readonly batch: FetchBatch; readonly request: CompiledRequest }[],
 ): readonly RequestPart[] {
@@ -139,17 +131,13 @@ function rejectSubset(): never {
   throw new Error("A request of one member has no subsets");
 }
 
-/** A fetch with the positions of all its duplicates. */
 interface DistinctFetch extends Pick<PlannedFetch, "node"> {
   readonly paths: FetchPath[];
-  /** By their indexes in the batch, one for each path. */
+  /** Indexes in the batch, one for each path. */
   readonly members: number[];
 }
 
-/**
- * Combines entity fetches that differ in their position only: an entity that occurs at both positions is requested once.
- * @param batch one fetch of root fields, or one or more entity fetches (fetch-schedule.ts).
- */
+/** Combines entity fetches that differ in their position only: an entity that occurs at both is requested once. */
 function deduplicateFetches(batch: FetchBatch): readonly DistinctFetch[] {
   const distinct = new Map<string, DistinctFetch>();
   for (const [member, { node, path }] of batch.entries()) {
@@ -165,7 +153,6 @@ function deduplicateFetches(batch: FetchBatch): readonly DistinctFetch[] {
   return [...distinct.values()];
 }
 
-/** Numbers keys: equal ones have the same number. */
 function createGroups(): (...key: readonly unknown[]) => number {
   const groups = new Map<string, number>();
   return (...key) => {
@@ -176,11 +163,8 @@ function createGroups(): (...key: readonly unknown[]) => number {
   };
 }
 
-/**
- * The planner plans one root field of a mutation at a time (../rewrite/split-mutation.ts), in the client's order, so each mutation request has one
- * root field. Entity fetches within a mutation are queries.
- */
-function describeMutation(
+/** Each mutation request has one root field (../rewrite/split-mutation.ts). Entity fetches within a mutation are queries. */
+function mutationOrderOf(
   { operationKind }: FetchNode,
   batched: readonly BatchedFetch[],
   rootKeys: readonly string[],

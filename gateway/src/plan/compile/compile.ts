@@ -1,5 +1,4 @@
-// Stage 3 of 5: plan, step compile. Compiles a query plan on the main thread, once per variant of an operation. compiled-plan.ts defines the
-// result and shows an example.
+// Stage 3 of 5: plan, step compile. Compiles a query plan (compiled-plan.ts) on the main thread, once per variant of an operation.
 import type { PlanNode, QueryPlan } from "@apollo/query-planner";
 import {
   type GraphQLObjectType,
@@ -23,9 +22,8 @@ export interface CompilerOptions extends RequestCompilerOptions {
 }
 
 /**
- * @param plan without a node if the operation selects nothing but `__typename`, `__schema` and `__type` at the root.
- * @param addRetainedBytes adds to the size of the operation's document in the operation store. Called once now, and for each layout
- * and each subset of a request that is created later.
+ * @param plan without a node if no fetch is needed.
+ * @param addRetainedBytes called once now, and for each layout and each subset of a request that is created later.
  */
 export type Compile = (
   normalized: Pick<NormalizedOperation, "client" | "rejectedFields">,
@@ -33,19 +31,14 @@ export type Compile = (
   addRetainedBytes: (bytes: number) => void,
 ) => CompiledPlan;
 
-/**
- * The estimated bytes that a plan retains without its layouts: a base, and per fetch, per selection of the client's operation and of the fetches,
- * and per character of the request texts. `gateway/test/retention.test.ts` compares them with measured heap sizes.
- */
+/** Estimated bytes of a plan without its layouts, compared with measured heap sizes in `gateway/test/retention.test.ts`. */
 const retainedBytes = { plan: 5_000, fetch: 4_000, selection: 400, character: 4 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
   return ({ client, rejectedFields }, plan, addRetainedBytes) => {
     const rootType = o.types.schema.getRootType(client.operation);
     if (!rootType) throw new Error(`The supergraph has no ${client.operation}s`);
-    // Planner keys identify a field in the client's operation (`clientKeyOf`) and in the plan's fetches, which may rename it (`fetchKeyOf`).
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
-    // By these keys, `compileRequests` finds the root field of each mutation request.
     const rootKeys = listRootKeys(client, rootType, clientKeyOf, o.types);
     const node = plan.node && requirePlanNode(plan.node);
     const onSubset = (request: CompiledRequest) => addRetainedBytes(estimateRequest(request));
@@ -54,7 +47,6 @@ export function createCompiler(o: CompilerOptions): Compile {
     const introspection = findIntrospectionFields(client, clientKeyOf, rejectedFields);
     addRetainedBytes(estimateBytes(client, fetches, parts));
 
-    // Layouts, and the positions below the root, are created while the plan runs.
     const root = createRootPosition(
       {
         types: o.types,
@@ -80,7 +72,6 @@ function requirePlanNode(node: NonNullable<QueryPlan["node"]>): PlanNode {
   return node;
 }
 
-/** The planner keys of the client's root fields, in their order. */
 function listRootKeys(
   { selectionSet }: OperationDefinitionNode,
   rootType: GraphQLObjectType,
@@ -112,10 +103,7 @@ function estimateRequest({ fetches, currentText }: CompiledRequest): number {
   return fetches.length * retainedBytes.fetch + currentText().head.length * retainedBytes.character;
 }
 
-/**
- * Adds the lists of selections in this set and below. A named fragment counts once: the inline fragments that replace its spreads share one list
- * (../normalize/resolve-conditions.ts).
- */
+/** A named fragment counts once: the inline fragments that replace its spreads share one list. */
 function addSelections({ selections }: SelectionSetNode, lists: Set<SelectionSetNode["selections"]>): void {
   if (lists.has(selections)) return;
   lists.add(selections);

@@ -1,30 +1,20 @@
-// Parses the operation of one fetch, and finds the key fields to check and the fields that the plan renames. Called by compile-requests.ts.
 import type { FetchDataRewrite, FetchNode } from "@apollo/query-planner";
-import {
-  type FieldNode,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-  type SelectionNode,
-  type SelectionSetNode,
-} from "graphql";
+import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode } from "graphql";
 import { responseNameOf } from "../normalize/collect-fields.ts";
+import { parseOperation } from "../rewrite/supergraph-edit.ts";
 import type { CompiledFetch } from "./compiled-plan.ts";
 import { type CheckedKey, createCheckedKeys, type KeyCheckOptions } from "./key-checks.ts";
 
 export interface FetchDocument {
-  /** As planned. request-text.ts adds the key fields of `checkedKeys` to the text. */
+  /** As planned, without added key fields. */
   readonly operation: OperationDefinitionNode;
-  /** The selection of the operation, or of `_entities` for an entity fetch. */
   readonly selected: SelectionSetNode;
   readonly checkedKeys: readonly CheckedKey[];
 }
 
-/** What a request, and any subset of it, is compiled from. */
 export interface BatchedFetch {
   readonly fetch: CompiledFetch;
   readonly document: FetchDocument;
-  /** The variables that its operation uses, by their names in the request. */
   readonly variableNames: readonly string[];
 }
 
@@ -36,15 +26,8 @@ export function createFetchDocument(node: FetchNode, o: KeyCheckOptions): FetchD
   return { operation, selected, checkedKeys: createCheckedKeys(node, selected, o) };
 }
 
-function parseOperation(text: string): OperationDefinitionNode {
-  const [operation] = parse(text, { noLocation: true }).definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("The document of a fetch must be one operation");
-  return operation;
-}
-
 type EntitiesField = FieldNode & { readonly selectionSet: SelectionSetNode };
 
-/** The `_entities` field of an entity fetch. */
 export function findEntities({ selectionSet }: OperationDefinitionNode): EntitiesField | undefined {
   return selectionSet.selections.find(
     (selection): selection is EntitiesField =>
@@ -68,7 +51,6 @@ export function findRenamedFields(
   return renamed;
 }
 
-/** @param path response names and `... on Type`. */
 function findFields({ selections }: SelectionSetNode, path: readonly string[]): readonly FieldNode[] {
   return selections.flatMap((selection) => findFieldsOf(selection, path));
 }

@@ -2,7 +2,6 @@
 // in the list `feed`.
 
 export interface PathStep {
-  /** A planner key. */
   readonly key: string;
   /** The object types of which the objects at this step must be. Undefined if the fetch is for objects of all types. */
   readonly types: readonly string[] | undefined;

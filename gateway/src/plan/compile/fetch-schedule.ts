@@ -1,33 +1,26 @@
-// Schedules the fetches of a query plan for compile-requests.ts: which fetches each of them waits for, and which of them can share one request.
+// Schedules the fetches of a query plan: which fetches each waits for, and which can share a request.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FetchPath, readFetchPath } from "./fetch-path.ts";
 
 export interface PlannedFetch {
   readonly node: FetchNode;
-  /** The position of the objects to which the data belongs. */
   readonly path: FetchPath;
-  /**
-   * The fetches that must be complete before it is sent: the last ones before it in the planner's sequences. The same array for all fetches that wait
-   * for the same ones.
-   */
+  /** The last ones before it in the planner's sequences. The same array for all fetches that wait for the same ones. */
   readonly after: readonly PlannedFetch[];
 }
 
-/** The fetches that can share one request: one fetch of root fields, or one or more entity fetches from one subgraph. */
+/** One fetch of root fields, or entity fetches from one subgraph. */
 export type FetchBatch = readonly PlannedFetch[];
 
-/** The part of a schedule that one plan node adds. */
 interface ScheduledNode {
-  /** The fetches that the next node of a sequence waits for. */
   readonly last: readonly PlannedFetch[];
   readonly levelCount: number;
 }
 
 /**
- * Batches the entity fetches from one subgraph on one level: the first fetches of parallel branches are one level, the second fetches the next, and
- * so on (`npm run bench`: 7 requests instead of 16). Fetches of a batch that wait for different fetches are sent together only if they become ready
- * at nearly the same time (../../run/request-order.ts).
- * @returns the batches level by level, so each fetch comes after those that it waits for.
+ * Batches the entity fetches from one subgraph on one level, counted in each of the parallel branches (`npm run bench`: 7 requests instead of 16).
+ * Fetches of a batch that wait for different ones are sent together only if they become ready at nearly the same time (../../run/request-order.ts).
+ * @returns the batches level by level.
  */
 export function scheduleFetches(plan: PlanNode): readonly FetchBatch[] {
   const levels: Map<unknown, PlannedFetch[]>[] = [];

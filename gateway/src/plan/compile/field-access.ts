@@ -1,23 +1,17 @@
-// Creates the function that reads one field, for positions.ts. A field is a member of its object, or of the object that another fetch returned for
-// the same entity (a join). There is one function for each case, because stage 5 (shape) reads each field of each object. If a field has a `plainKey`
-// (one provider, no inherited property), stage 5 reads this member of the object, or of the joined one, without calling the function.
+// Creates the function that reads one field: of its object, or of a joined one. One function for each case, because stage 5 (shape) reads each field
+// of each object. It reads a `plainKey` (one provider, no inherited property) without calling the function.
 import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A fetch that selects the field. */
 export interface FieldProvider {
-  /** The join that finds the object of this fetch; `noJoin` if the field is in the object itself. */
   readonly joinIndex: number;
-  /** The field's response name in the fetch. */
+  /** Its response name in the fetch. */
   readonly key: string;
   readonly service: string | undefined;
 }
 
-/**
- * @param others further fetches that select the same leaf field. They are read in order until one has a value.
- * @param position where the objects of a composite field are in the response; undefined for a leaf field.
- */
+/** @param others are read in order until one has a value. */
 export function createFieldAccess(
   first: FieldProvider,
   others: readonly FieldProvider[],

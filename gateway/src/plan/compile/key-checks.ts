@@ -7,8 +7,6 @@ import {
   getNullableType,
   type InlineFragmentNode,
   isEnumType,
-  isInterfaceType,
-  isObjectType,
   isScalarType,
   Kind,
   type NameNode,
@@ -18,13 +16,11 @@ import {
 import type { KeyCheck, ObjectLayout } from "./compiled-plan.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
-/** A key field that an entity fetch selects to check its entities. */
 export interface CheckedKey {
-  /** The type condition of the fragments that select it. */
   readonly typeCondition: string;
   readonly name: string;
   readonly responseName: string;
-  /** Whether the gateway adds the field, because the plan does not select it. */
+  /** The plan does not select the field. */
   readonly isAdded: boolean;
   /** If false, letter case and surrounding white space are ignored: a subgraph may normalize a string. */
   readonly isExact: boolean;
@@ -32,22 +28,17 @@ export interface CheckedKey {
 
 export interface KeyCheckOptions {
   readonly types: SupergraphTypes;
-  /** The prefix of clients' aliases in the planner's keys (normalize/planner-keys.ts), such as `a_`. */
   readonly aliasPrefix: string;
   /** If false, key fields of the subgraph are neither added nor checked. */
   readonly checksKeys: (service: string) => boolean;
 }
 
-/**
- * The subgraphs and entity types whose keys are for a while not added to fetches, because the subgraph did not return added keys. Keys that a plan
- * selects anyway are still checked. Stage 4 (run) stops types while plans run, and request-text.ts then writes the request texts again without
- * these keys. One set per generation, with at most one entry for each subgraph and entity type.
- */
+/** Entity types for whose fetches no key is added for a while, because the subgraph did not return it. One set per generation. */
 export interface StoppedKeyAdditions {
   /** Grows with each change of the set, so an equal version means an unchanged set. */
   readonly version: number;
   has(service: string, typeCondition: string): boolean;
-  /** Returns false if the type is stopped already. */
+  /** False if the type is stopped already. */
   stop(service: string, typeCondition: string): boolean;
 }
 
@@ -97,11 +88,8 @@ export function createStoppedKeyAdditions(nowMs = () => performance.now()): Stop
 }
 
 /**
- * Lists the key fields to check in an entity fetch, both those that the plan selects and those to add.
- *
- * Each added key field has an alias per type condition, so that it never has to merge with a selection of another type (GraphQL spec, 5.3.2 "Field
- * Selection Merging"). The alias is no planner key: none begins with the alias prefix and the digit 0 (../normalize/planner-keys.ts).
- * @param selected the plan's selection of the entities.
+ * Each added field has an alias per type condition, so that it never has to merge with a selection of another type (GraphQL spec, 5.3.2). No planner
+ * key begins with the alias prefix and the digit 0.
  */
 export function createCheckedKeys(
   node: FetchNode,
@@ -124,7 +112,7 @@ type KeyField = Pick<CheckedKey, "typeCondition" | "name" | "isExact">;
 /** The types of keys for `isExact`. Strings and enum values are compared without letter case. */
 const exactTypes: ReadonlySet<string> = new Set(["ID", "Int"]);
 
-/** The leaf fields of the representations that belong to a key of the subgraph. A field may occur several times. */
+/** A field may occur several times. */
 function findKeyFields({ requires = [], serviceName }: FetchNode, types: SupergraphTypes): readonly KeyField[] {
   const keyFields: KeyField[] = [];
   for (const fragment of requires) {
@@ -141,17 +129,15 @@ function findKeyFields({ requires = [], serviceName }: FetchNode, types: Supergr
   return keyFields;
 }
 
-/** The type of a key field whose values can be compared as text. Not custom scalars: only the subgraph knows which of their values are equal. */
-function findComparableType({ schema }: SupergraphTypes, typename: string, fieldName: string) {
-  const type = schema.getType(typename);
-  const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[fieldName] : undefined;
+/** Not custom scalars: only the subgraph knows which of their values are equal. */
+function findComparableType(types: SupergraphTypes, typename: string, fieldName: string) {
+  const field = types.findField(typename, fieldName);
   const leaf = field?.args.length === 0 ? getNullableType(field.type) : undefined;
   if (isEnumType(leaf)) return leaf;
   if (isScalarType(leaf) && (leaf.name === "String" || exactTypes.has(leaf.name))) return leaf;
   return undefined;
 }
 
-/** Whether a fragment with this type condition selects the field directly, without an alias and directives. */
 function selectsWithoutAlias({ selections }: SelectionSetNode, { typeCondition, name }: KeyField): boolean {
   const fragments = selections.filter((selection) => isFragmentOf(selection, typeCondition));
   const members = fragments.flatMap(({ selectionSet }) => selectionSet.selections);
@@ -164,7 +150,6 @@ function isFragmentOf(selection: SelectionNode, typeCondition: string): selectio
   return selection.kind === Kind.INLINE_FRAGMENT && selection.typeCondition?.name.value === typeCondition;
 }
 
-/** Adds the key fields to the fragments with their type conditions. */
 export function addKeys(entities: SelectionSetNode, keys: readonly CheckedKey[]): SelectionSetNode {
   const selections = entities.selections.map((selection) => {
     const fields = keys.filter(({ typeCondition }) => isFragmentOf(selection, typeCondition)).map(toField);
@@ -180,7 +165,6 @@ function toField({ name, responseName }: CheckedKey): FieldNode {
   return { kind: Kind.FIELD, alias: toName(responseName), name: toName(name) };
 }
 
-/** Creates CompiledFetch.keyChecks: the checks are created once for each layout. */
 export function createKeyChecks(
   checkedKeys: readonly CheckedKey[],
   types: SupergraphTypes,

@@ -8,34 +8,24 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 /** For each step from the root to an object: the possible object types there. Undefined for all types. The first element is for the root. */
 type TypesByStep = readonly (ReadonlySet<string> | undefined)[];
 
-/** What one fetch selects of the objects at a position. */
 interface SelectionAt {
   /** The fetch, or `fetchOfParent`. */
   readonly joinIndex: number;
   readonly set: SelectionSetNode;
-  /** Of the objects to which the selection belongs. */
   readonly types: TypesByStep;
 }
 
-/** A composite field as one fetch selects it. */
 interface CompositeField {
   /** The fetch, or `fetchOfParent`. */
   readonly joinIndex: number;
-  /** Of the objects that have the field. */
   readonly types: TypesByStep;
   readonly selectionSet: SelectionSetNode;
 }
 
-/**
- * Stands for the fetch that returned the parent field. Each object type has exactly one such fetch, because two of them would have ended the search
- * with true. So the selections of parents are compared only with the selections of fetches that are joined at this position.
- */
+/** Stands for the fetch that returned the parent field: each object type has exactly one, because two of them would have ended the search. */
 const fetchOfParent = -1;
 
-/**
- * Whether two fetches select the same composite field of one object. False is always correct.
- * @param keyOf the planner key of a field in a fetch's selection. Fields with equal keys at one position are the same field of the response.
- */
+/** @param keyOf fields with equal planner keys at one position are the same field of the response. */
 export function needsMerging(
   fetches: readonly CompiledFetch[],
   types: SupergraphTypes,
@@ -45,7 +35,7 @@ export function needsMerging(
     const fieldsByKey = new Map<string, CompositeField[]>();
     for (const selection of selections) collectCompositeFields(selection, types, keyOf, fieldsByKey);
     for (const [key, fields] of fieldsByKey) {
-      if (hasSharedPair(fields)) return true;
+      if (hasCommonPair(fields)) return true;
       const keysBelow = [...keys, key];
       const selectionsOfParents = fields.map((field): SelectionAt => ({
         joinIndex: fetchOfParent,
@@ -60,7 +50,6 @@ export function needsMerging(
   return hasSharedField(selectionsAt(fetches, []), []);
 }
 
-/** The selections of the fetches that are joined to objects at this position; at the root, of the fetches of root fields. */
 function selectionsAt(fetches: readonly CompiledFetch[], keys: readonly string[]): readonly SelectionAt[] {
   return fetches.flatMap(({ joinIndex, selected, paths }) => {
     const pathsHere = paths.filter(
@@ -74,16 +63,14 @@ function selectionsAt(fetches: readonly CompiledFetch[], keys: readonly string[]
   });
 }
 
-/** @param fields with equal keys. */
-function hasSharedPair(fields: readonly CompositeField[]): boolean {
+function hasCommonPair(fields: readonly CompositeField[]): boolean {
   return fields.some((field, i) => {
     const laterFields = fields.slice(i + 1);
-    return laterFields.some((laterField) => isShared(field, laterField));
+    return laterFields.some((laterField) => haveCommonObject(field, laterField));
   });
 }
 
-/** Whether two fetches can select the field of one object. */
-function isShared(one: CompositeField, other: CompositeField): boolean {
+function haveCommonObject(one: CompositeField, other: CompositeField): boolean {
   if (one.joinIndex === other.joinIndex) return false;
   return one.types.every((types, step) => haveCommonType(types, other.types[step]));
 }
@@ -92,7 +79,6 @@ function haveCommonType(one: ReadonlySet<string> | undefined, other: ReadonlySet
   return one === undefined || other === undefined || intersect(one, other).size > 0;
 }
 
-/** Adds the composite fields of the selection to `into`, by planner key. */
 function collectCompositeFields(
   { joinIndex, set, types: typesByStep }: SelectionAt,
   types: SupergraphTypes,

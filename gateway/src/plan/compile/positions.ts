@@ -1,16 +1,11 @@
-// Creates the positions of a compiled plan and the layouts of their objects (see the terms in compiled-plan.ts).
-//
-// A position is a place in the response where objects occur, such as ["books"] for all books of `{ books { title author { name } } }` and
-// ["books", "author"] for all their authors. A position knows the type of its field and the fetches that provide fields of its objects. A layout is
-// created for the first object of its type at the position, and the position below a composite field when `access` is first called for the field.
-// So types that do not occur in the data cost nothing, and neither do fields that are never read.
+// Creates the positions of a compiled plan (such as ["books", "author"] for all authors of `{ books { author { name } } }`) and the layouts of their
+// objects: from which fetch each field is read. Both are created when the data first needs them: types and fields that do not occur cost nothing.
 import {
   type FieldNode,
   getNamedType,
   type GraphQLCompositeType,
   type GraphQLType,
   isCompositeType,
-  isInterfaceType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -30,77 +25,56 @@ import {
 } from "./compiled-plan.ts";
 import { acceptsType, type FetchPath } from "./fetch-path.ts";
 import { createFieldAccess, type FieldProvider } from "./field-access.ts";
-import type { SupergraphTypes } from "./supergraph-types.ts";
 
 export interface PositionOptions extends ClientFieldOptions {
   readonly fetches: readonly CompiledFetch[];
-  /** Whether the data of all fetches is copied into one tree (a merged plan): then every field is read from the object itself. */
+  /** In a merged plan, every field is read from the object itself. */
   readonly isMerged: boolean;
-  /** The planner key of a field in a fetch's selection: its response name, unless the plan renames it. */
+  /** Its response name, unless the plan renames the field. */
   readonly fetchKeyOf: (field: FieldNode) => string;
-  /** Called for each layout that is created: adds to the size of the document in the operation store. */
   readonly addRetainedBytes: (bytes: number) => void;
-  /** Undefined if the operation has no introspection fields. */
   readonly introspection: IntrospectionJoin | undefined;
 }
 
-/**
- * For each object of the query type, the join `joinIndex` finds one object with the values of all introspection fields, by the names from
- * `findAlias`.
- */
+/** For each object of the query type, the join finds one object with the values of all introspection fields, by the names from `findAlias`. */
 interface IntrospectionJoin {
   readonly joinIndex: number;
   readonly findAlias: IntrospectionFields["findAlias"];
 }
 
-/** One step from the root to a position. */
 interface PositionStep {
-  /** A planner key. */
   readonly key: string;
-  /** The type of the objects at this step. Undefined at the last step: the position has objects of any of its types. */
+  /** Undefined at the last step: the position has objects of any of its types. */
   readonly typename: string | undefined;
 }
 
-/** What is known of a position when it is created. */
 interface PositionFacts {
   readonly path: readonly PositionStep[];
-  /** The type of the field whose objects these are. */
   readonly type: GraphQLCompositeType;
-  /** How many lists are around the objects: the list levels of the field's type. */
   readonly listDepth: number;
-  /**
-   * The type of objects without `__typename`. Defined if a subgraph that provides the field declares it with an object type, and the supergraph
-   * declares it with an interface or a union.
-   */
+  /** Of objects without `__typename`: a subgraph declares the field with an object type, the supergraph with an interface or a union. */
   readonly onlyTypename?: string | undefined;
   /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to the objects, in plan order. */
   readonly sources: readonly PositionSource[];
-  /** What the client selects of the objects. */
   readonly clientSets: readonly SelectionSetNode[];
 }
 
-/** What one fetch selects of the objects at a position. */
 interface PositionSource {
-  /** The number of the fetch; `noJoin` if its data is the object itself. */
+  /** `noJoin` if its data is the object itself. */
   readonly joinIndex: number;
   readonly service: string;
   readonly sets: readonly SelectionSetNode[];
 }
 
-/** A fetch that selects a field of an object. */
 interface SelectingFetch extends FieldProvider {
   readonly service: string;
   /** Where the fetch selects the field: at least once. */
   readonly nodes: readonly FieldNode[];
 }
 
-/**
- * The estimated bytes that a layout retains: a base, per field, and per character of the field names. `gateway/test/retention.test.ts` compares them
- * with measured heap sizes.
- */
+/** Estimated bytes of a layout, compared with measured heap sizes in `gateway/test/retention.test.ts`. */
 const retainedBytes = { layout: 4_000, field: 700, character: 4 } as const;
 
-/** Creates the position of the operation's root object. */
 export function createRootPosition(
   o: PositionOptions,
   type: GraphQLCompositeType,
@@ -109,10 +83,7 @@ export function createRootPosition(
   return createPosition({ path: [], type, listDepth: 0, sources: joinedSources(o, []), clientSets }, o);
 }
 
-/**
- * The sources that are joined to the objects at a position, in the plan's order; at the root, the fetches of root fields. In a merged plan, the
- * objects themselves have the data of all fetches.
- */
+/** In the plan's order; at the root, the fetches of root fields. In a merged plan, the objects themselves have the data of all fetches. */
 function joinedSources(
   { fetches, isMerged }: PositionOptions,
   position: readonly PositionStep[],
@@ -125,7 +96,6 @@ function joinedSources(
   }));
 }
 
-/** Whether a fetch with this path is for objects at the position. */
 function leadsTo(path: FetchPath, position: readonly PositionStep[]): boolean {
   if (path.length !== position.length) return false;
   return path.every((step, i) => {
@@ -142,7 +112,6 @@ function createPosition(facts: PositionFacts, o: PositionOptions): ResponsePosit
   return { listDepth, layoutOf, toClientPath: (steps) => toClientPath(steps, clientSets, o) };
 }
 
-/** For a position whose type is an object type. */
 function createLayoutOfOneType(
   typename: string,
   facts: PositionFacts,
@@ -156,7 +125,6 @@ function createLayoutOfOneType(
   };
 }
 
-/** For a position whose type is an interface or a union. */
 function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): ResponsePosition["layoutOf"] {
   const layouts = new Map<string, ObjectLayout>();
   const readTypename = createTypenameReader(facts, o);
@@ -176,17 +144,15 @@ function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): Respo
 type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
 
 /**
- * Reads the type of an object: the first `__typename` of its sources, or a later one that names an object type, because a subgraph with an
- * `@interfaceObject` returns the name of the interface. If the data has no `__typename`: `onlyTypename`, or else the type of the position.
- * Undefined if the `__typename` is no string.
+ * The first `__typename` of an object's sources, or a later one that names an object type: a subgraph with an `@interfaceObject` returns the name of
+ * the interface. Without one, `onlyTypename` or the type of the position. Undefined if it is no string.
  */
 function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o: PositionOptions): TypenameReader {
   const joinIndexes = sources
     .filter(({ sets }) => collectFields(sets, () => true, o.fetchKeyOf).has("__typename"))
     .map(({ joinIndex }) => joinIndex);
   const hasSeveralSources = joinIndexes.length > 1;
-  const isConcrete = (typename: unknown) =>
-    typeof typename === "string" && isObjectType(o.types.schema.getType(typename));
+  const isConcrete = (typename: unknown) => typeof typename === "string" && o.types.isObjectType(typename);
   return (object, joins) => {
     let result: unknown;
     for (const joinIndex of joinIndexes) {
@@ -208,7 +174,7 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
     retainedBytes.layout + clientFields.size * retainedBytes.field + characters * retainedBytes.character,
   );
   let fields: readonly ClientField[] | undefined;
-  const isTypeKnown = isObjectType(o.types.schema.getType(typename));
+  const isTypeKnown = o.types.isObjectType(typename);
   // A fetch for another position can select another field with the same key.
   const mayProvide = (joinIndex: number, field: FieldAccess | undefined) =>
     o.isMerged || field?.plainKey === undefined || field.joinIndex === joinIndex;
@@ -273,7 +239,9 @@ function createAccessByKey(
       service: o.isMerged ? undefined : first.service,
     };
     // An object type can lack a field that its interface has from an `@interfaceObject`.
-    const fieldType = findFieldType(o.types, field.name.value, [typename, facts.type.name]);
+    const fieldName = field.name.value;
+    const definition = o.types.findField(typename, fieldName) ?? o.types.findField(facts.type.name, fieldName);
+    const fieldType = definition?.type;
     const type = getNamedType(fieldType);
     if (!isCompositeType(type) || !field.selectionSet) {
       return createFieldAccess(provider, o.isMerged ? [] : others, undefined);
@@ -293,7 +261,9 @@ function createAccessByKey(
       path,
       type,
       listDepth: countLists(fieldType),
-      onlyTypename: findOnlyTypename(objectSources, typename, field.name.value, o),
+      onlyTypename: objectSources
+        .map(({ service }) => o.types.findDeclaredObjectType(service, typename, fieldName))
+        .find((name) => name !== undefined),
       sources: [...objectSources, ...joinedSources(o, path)],
       clientSets: selectionSetsOf(clientFields.get(key) ?? []),
     };
@@ -309,7 +279,7 @@ function createAccessByKey(
   };
 }
 
-/** Undefined if the key is not the key of an introspection field. Only the query type has introspection fields. */
+/** Only the query type has introspection fields. */
 function createIntrospectionAccess(
   key: string,
   typename: string,
@@ -323,34 +293,11 @@ function createIntrospectionAccess(
   return createFieldAccess(provider, [], undefined);
 }
 
-function findOnlyTypename(
-  sources: readonly PositionSource[],
-  typename: string,
-  fieldName: string,
-  { types }: PositionOptions,
-): string | undefined {
-  for (const { service } of sources) {
-    const name = types.findDeclaredObjectType(service, typename, fieldName);
-    if (name !== undefined) return name;
-  }
-  return undefined;
-}
-
-function findFieldType({ schema }: SupergraphTypes, name: string, typenames: readonly string[]) {
-  for (const typename of typenames) {
-    const type = schema.getType(typename);
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-    if (field) return field.type;
-  }
-  return undefined;
-}
-
 function countLists(type: GraphQLType | undefined): number {
   if (isNonNullType(type)) return countLists(type.ofType);
   return isListType(type) ? 1 + countLists(type.ofType) : 0;
 }
 
-/** Replaces planner keys by response names. The path ends before a step that is not a field of the operation, and before an invalid index. */
 function toClientPath(
   steps: readonly (string | number)[],
   clientSets: readonly SelectionSetNode[],

@@ -1,8 +1,5 @@
-// Compiles the `requires` of an entity fetch: which fields the representation of an object has. There is one list of fields per layout, created when
-// stage 4 (run) finds the first object with the layout, and used for all later requests.
-//
-// An example of `requires` is `... on Book { __typename isbn }`. For the layout of Book, the fields are the constant `"__typename":"Book"` and
-// `"isbn":`, read from the object. An object of another type has no fields, so it is not requested. compiled-plan.ts explains "planner key".
+// Compiles the `requires` of an entity fetch, once per layout. For `... on Book { __typename isbn }`, a Book has the constant `"__typename":"Book"`
+// and `"isbn":`, read from the object. An object of another type is not requested.
 import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import {
   type RepresentationFieldsOf,
@@ -19,9 +16,7 @@ type FieldSelection = Extract<QueryPlanSelectionNode, { kind: "Field" }>;
 const fragmentPrefix = "... on ";
 
 /**
- * Compiles the part of a `RepresentationPlan` that depends on `requires`. An object is requested only if its representation has a whole key, and the
- * planner may select the key and other required fields under different type conditions: for example the key under `... on Book`, the required field
- * under `... on Media`. A DVD then has the field without a key and is not requested.
+ * The planner may select the key under `... on Book` and another required field under `... on Media`: a DVD then has no key, and is not requested.
  */
 export function compileRepresentationFields(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
@@ -41,10 +36,7 @@ export function compileRepresentationFields(
   };
 }
 
-/**
- * @returns undefined unless exactly one field is not a constant, it is a leaf, and the object itself contains it.
- * @param fields undefined if objects of the layout are not requested.
- */
+/** @returns undefined unless exactly one field is no constant, and this is a leaf of the object itself. */
 function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
   // If all fields are constants, the index is -1, and `value` is undefined.
   const index = fields.findIndex((field) => field.value.kind !== "constant");
@@ -63,13 +55,7 @@ function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey |
   };
 }
 
-/**
- * Creates the list of fields once for each layout, also for objects nested in a representation.
- * @param requires the fields that the subgraph needs, by planner keys.
- * @param rewrites set values and rename fields, the deepest first. If several concern one field, the last one counts. The planner creates rewrites
- * for `@interfaceObject`, and ../rewrite/restore-plan.ts for synthetic fields and virtual subgraphs.
- * @param isRequested whether objects with these fields are requested. Always true for nested objects.
- */
+/** @param rewrites the deepest first; the last of several for one field counts (`@interfaceObject` and ../rewrite/restore-plan.ts). */
 function createFieldsOf(
   requires: readonly QueryPlanSelectionNode[],
   rewrites: readonly FetchDataRewrite[],
@@ -97,7 +83,7 @@ function createFieldsOf(
   };
 }
 
-/** The required fields of the types that `applies` accepts, by planner key. A field that is selected several times has several selections. */
+/** By planner key. A field that is selected several times has several selections. */
 function collectRequired(
   selections: readonly QueryPlanSelectionNode[],
   applies: (typeCondition: string) => boolean,
@@ -117,7 +103,7 @@ function collectRequired(
   return into;
 }
 
-/** Removes the leading type conditions of a rewrite's path. Returns an empty list if one of them does not apply. */
+/** Empty if one of the leading type conditions does not apply. */
 function withoutLeadingFragments(
   rewrite: FetchDataRewrite,
   applies: (typeCondition: string) => boolean,
@@ -128,7 +114,7 @@ function withoutLeadingFragments(
   return withoutLeadingFragments({ ...rewrite, path: rest }, applies);
 }
 
-/** Undefined if no fetch provides the field: objects of the layout then have no representation. */
+/** Undefined if no fetch provides the field. */
 function createField(
   key: string,
   selections: readonly FieldSelection[],
@@ -137,7 +123,6 @@ function createField(
   types: SupergraphTypes,
 ): RepresentationField | undefined {
   const fieldRewrites = rewrites.filter(({ path }) => path[0] === key);
-  // The other rewrites of the field concern fields below it.
   const ownRewrites = fieldRewrites.filter(({ path }) => path.length === 1);
   const renamer = ownRewrites.findLast((rewrite) => rewrite.kind === "KeyRenamer");
   const setter = ownRewrites.findLast((rewrite) => rewrite.kind === "ValueSetter");

@@ -1,16 +1,14 @@
-// Splits a request into parts that can be sent singly: its entity fetches, or the root fields of its fetch. compile-requests.ts calls it for each
-// request of a plan; run/split-request.ts sends the parts.
-import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode, visit } from "graphql";
-import { responseNameOf } from "../normalize/collect-fields.ts";
+// Splits a request into its entity fetches, or the root fields of its fetch. run/split-request.ts sends the parts.
+import { type FieldNode, Kind, type SelectionNode } from "graphql";
+import { listVariables, responseNameOf } from "../normalize/collect-fields.ts";
 import type { CompiledRequest, RequestSplit } from "./compiled-plan.ts";
 import type { StoppedKeyAdditions } from "./key-checks.ts";
 import type { BatchedFetch } from "./fetch-document.ts";
 import { createRequestText } from "./request-text.ts";
 
-/** The most parts of a request that is split: further requests for each client request. */
+/** Each part is a further request for each client request. */
 const partsMax = 10;
 
-/** @param batched what the request is compiled from: entity fetches, or one fetch of root fields. */
 export function createRequestSplit(
   whole: Omit<CompiledRequest, "split">,
   batched: readonly BatchedFetch[],
@@ -24,7 +22,6 @@ export function createRequestSplit(
   return createSplit(fields.length, () => fields.map((field) => toRequest(field, whole, stoppedKeyAdditions)));
 }
 
-/** The parts of a request for entities: its fetches. */
 export function createEntitySplit({
   fetches,
   subset,
@@ -64,7 +61,7 @@ function toRequest(
   stoppedKeyAdditions: StoppedKeyAdditions,
 ): CompiledRequest {
   const { operation } = document;
-  const used = listVariables(operation);
+  const used = listVariables(operation.selectionSet);
   const definitions = operation.variableDefinitions ?? [];
   const variableDefinitions = definitions.filter(({ variable }) => used.has(variable.name.value));
   const ownDocument = { ...document, operation: { ...operation, variableDefinitions } };
@@ -76,10 +73,4 @@ function toRequest(
     variables: whole.variables.filter(({ name }) => used.has(name)),
     split: undefined,
   };
-}
-
-function listVariables(operation: OperationDefinitionNode): ReadonlySet<string> {
-  const names = new Set<string>();
-  visit(operation.selectionSet, { Variable: ({ name }) => void names.add(name.value) });
-  return names;
 }

@@ -1,23 +1,19 @@
-// Compiles requests for some of the members of a request, which run/request-order.ts sends if the others are not ready in time. compile-requests.ts
-// creates one `subset` function for each request with several members.
+// Compiles requests for some of the members of a request, which run/request-order.ts sends if the others are not ready in time.
 import type { CompiledFetch, CompiledRequest } from "./compiled-plan.ts";
 import type { BatchedFetch } from "./fetch-document.ts";
 import { createEntitySplit } from "./request-split.ts";
 import { type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface SubsetCompiler {
-  /** Compiles what a request with these fetches has besides its fetches. */
   readonly compileTexts: (
     service: string,
     batched: readonly BatchedFetch[],
   ) => Pick<CompiledRequest, "currentText" | "variables">;
-  /** The `RepresentationPlan.group` of the members of a group with these paths. */
   readonly groupOf: (paths: CompiledFetch["paths"], group: number) => number;
-  /** Is called with each subset, when it is compiled. */
   readonly onSubset: (request: CompiledRequest) => void;
 }
 
-/** The most subsets of one request that are compiled, besides its single members: a plan retains them. */
+/** Besides single members: a plan retains its subsets. */
 const subsetsMax = 16;
 
 export function createSubsets(
@@ -56,7 +52,6 @@ export function createSubsets(
   return subset;
 }
 
-/** The fetch for some of its members, with its names in their request. */
 function restrictFetch(
   fetch: CompiledFetch,
   subset: ReadonlySet<number>,

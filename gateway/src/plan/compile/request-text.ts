@@ -16,23 +16,19 @@ import type { CompiledRequest, RequestText } from "./compiled-plan.ts";
 import { type FetchDocument, findEntities } from "./fetch-document.ts";
 import { addKeys, type CheckedKey, type StoppedKeyAdditions } from "./key-checks.ts";
 
-/** The names of an entity fetch in its request. */
 export interface FetchNames {
-  /** The variable for its representations. */
   readonly variable: string;
-  /** The response name of its entities. */
   readonly entitiesKey: string;
 }
 
 /** Used if the request has one fetch. No variable of the client has this name, see `plannerVariable` in ../normalize/normalize.ts. */
 const plannerNames: FetchNames = { variable: "representations", entitiesKey: "_entities" };
 
-/** @param fetchCount the number of fetches in the request. */
 export function nameFetch(index: number, fetchCount: number): FetchNames {
   return fetchCount === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
 }
 
-/** @param documents of one fetch, or of several entity fetches. Each fetch is named by its index in this list (`nameFetch`). */
+/** @param documents of one fetch, or of several entity fetches. */
 export function createRequestText(
   service: string,
   documents: readonly FetchDocument[],
@@ -40,7 +36,6 @@ export function createRequestText(
 ): Pick<CompiledRequest, "currentText"> {
   const write = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
   const hasAddedKeys = documents.some(({ checkedKeys }) => checkedKeys.some(({ isAdded }) => isAdded));
-  /** Of `stoppedKeyAdditions` when `current` was written. */
   let { version } = stoppedKeyAdditions;
   let current = write();
   if (!hasAddedKeys) return { currentText: () => current };
@@ -56,7 +51,6 @@ export function createRequestText(
   };
 }
 
-/** @param isIncluded whether the text has this key field, if the gateway adds the field. */
 function writeRequest(documents: readonly FetchDocument[], isIncluded: (key: CheckedKey) => boolean): RequestText {
   const addedKeys = new Map<string, string>();
   const operations: OperationDefinitionNode[] = [];

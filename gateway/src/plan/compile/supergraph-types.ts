@@ -1,5 +1,5 @@
-// What the compiler has to know of the supergraph's types, inaccessible types included. Read from the schema and its join directives, which state
-// what each subgraph defines (https://specs.apollo.dev/join). supergraph-stages.ts creates one object per generation.
+// What the compiler has to know of the supergraph's types, inaccessible ones included, from the schema and its join directives
+// (https://specs.apollo.dev/join).
 import {
   type ConstDirectiveNode,
   type GraphQLField,
@@ -12,36 +12,27 @@ import {
   isObjectType,
   isUnionType,
   Kind,
-  parse,
   type SelectionSetNode,
 } from "graphql";
+import { argumentOf, isNamed, isResolvable, stringOf } from "../rewrite/supergraph-directives.ts";
+import { parseFieldSet } from "../rewrite/supergraph-edit.ts";
 
 export interface SupergraphTypes {
   readonly schema: GraphQLSchema;
-  /**
-   * Whether a fragment with this type condition applies to an object of type `typename`. True for equal names, even if the supergraph lacks the
-   * type. False for different names if the supergraph lacks one of the types.
-   * @param typename an interface, if the object's type is not known.
-   */
+  /** If the supergraph lacks one of the types, only equal names apply. `typename` is an interface if the object's type is not known. */
   applies(typeCondition: string, typename: string): boolean;
-  /** The possible object types of an abstract type; else the type itself. */
+  /** False for an interface, which an object has as its type if its own is not known. */
+  isObjectType(typename: string): boolean;
+  findField(typename: string, fieldName: string): GraphQLField<unknown, unknown> | undefined;
+  /** For an object type, the type itself. */
   possibleTypes(typename: string): ReadonlySet<string>;
-  /** The names of the top-level fields of all keys of the type in this subgraph. Omits fields that the subgraph may be unable to return. */
+  /** The top-level fields of all keys, without fields that the subgraph may be unable to return. */
   listKeyFields(service: string, typename: string): ReadonlySet<string>;
-  /**
-   * The object type that this subgraph declares for a field, if the declaration differs from the supergraph's: for example `Book` for a field that
-   * has the type `Product`, an interface, in the supergraph. Undefined if the declarations are equal, or the declared type is no object type.
-   */
+  /** If it differs from the supergraph's: `Book` for a field of type `Product`, an interface. */
   findDeclaredObjectType(service: string, typename: string, fieldName: string): string | undefined;
-  /**
-   * Whether some subgraph has the union without this member. The planner may then select no field of the member at all, and its nullable fields are
-   * null without an error (client-fields.ts). False if `unionName` is not a union.
-   */
+  /** Whether some subgraph has the union without this member: the planner may then select nothing of the member (client-fields.ts). */
   isPartialMember(unionName: string, typename: string): boolean;
-  /**
-   * Whether these fields contain all top-level fields of a resolvable key that the type, or an interface of it, has in this subgraph. True if there
-   * is no such key.
-   */
+  /** Whether these fields contain a whole resolvable key of the type, or of an interface of it, in this subgraph. True without such a key. */
   hasWholeKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
@@ -49,7 +40,6 @@ export interface SupergraphTypes {
 const typeModifiers = /[[\]!]/g;
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
-  // Has every subgraph that a query plan names.
   const graphByService = readGraphs(schema);
   const possibleTypesByName = new Map<string, ReadonlySet<string>>();
   const keyFieldsByType = new Map<string, ReadonlySet<string>>();
@@ -64,6 +54,8 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   return {
     schema,
     applies,
+    isObjectType: (typename) => isObjectType(schema.getType(typename)),
+    findField: (typename, fieldName) => findTypeWithFields(schema, typename)?.getFields()[fieldName],
     possibleTypes(typename) {
       const possibleTypes = possibleTypesByName.get(typename) ?? readPossibleTypes(schema, typename);
       possibleTypesByName.set(typename, possibleTypes);
@@ -78,8 +70,8 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
     findDeclaredObjectType(service, typename, fieldName) {
       const graph = graphByService.get(service);
       const field = findTypeWithFields(schema, typename)?.getFields()[fieldName];
-      const join = directivesOf(field, "join__field").find((directive) => graphOf(directive) === graph);
-      const declaredType = join && readString(join, "type");
+      const join = directivesOf(field, "join__field").find((directive) => argumentOf(directive, "graph") === graph);
+      const declaredType = join && stringOf(join, "type");
       if (declaredType === undefined) return undefined;
       const declaredName = declaredType.replaceAll(typeModifiers, "");
       return isObjectType(schema.getType(declaredName)) ? declaredName : undefined;
@@ -88,10 +80,12 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const union = schema.getType(unionName);
       if (!isUnionType(union)) return false;
       const memberships = directivesOf(union, "join__unionMember").filter(
-        (directive) => readString(directive, "member") === typename,
+        (directive) => stringOf(directive, "member") === typename,
       );
-      const graphsWithMember = new Set(memberships.map(graphOf));
-      return directivesOf(union, "join__type").some((directive) => !graphsWithMember.has(graphOf(directive)));
+      const graphsWithMember = new Set(memberships.map((directive) => argumentOf(directive, "graph")));
+      return directivesOf(union, "join__type").some(
+        (directive) => !graphsWithMember.has(argumentOf(directive, "graph")),
+      );
     },
     hasWholeKey(service, typename, fieldNames) {
       const type = schema.getType(typename);
@@ -104,7 +98,6 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   };
 }
 
-/** Undefined for any other type, and if the supergraph lacks the type. */
 function findTypeWithFields(
   schema: GraphQLSchema,
   typename: string,
@@ -118,14 +111,13 @@ function readPossibleTypes(schema: GraphQLSchema, typename: string): ReadonlySet
   return new Set(isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [typename]);
 }
 
-/** By subgraph name: the value of the enum `join__Graph` by which join directives name the subgraph. */
 function readGraphs(schema: GraphQLSchema): ReadonlyMap<string, string> {
   const graphType = schema.getType("join__Graph")?.astNode;
   const values = graphType?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphType.values ?? []) : [];
   const graphByService = new Map<string, string>();
   for (const { name, directives } of values) {
-    const directive = directives?.find((candidate) => candidate.name.value === "join__graph");
-    const service = directive && readString(directive, "name");
+    const directive = directives?.find(isNamed("join__graph"));
+    const service = directive && stringOf(directive, "name");
     graphByService.set(service ?? name.value, name.value);
   }
   return graphByService;
@@ -134,28 +126,22 @@ function readGraphs(schema: GraphQLSchema): ReadonlyMap<string, string> {
 /** Omits external fields and the keys of extended types (federation 1): a subgraph may accept them in representations but not return them. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
   const joins = joinsOf(schema.getType(typename), graph);
-  const joinsOfDefinitions = joins.filter((join) => readBoolean(join, "extension") !== true);
+  const joinsOfDefinitions = joins.filter((join) => argumentOf(join, "extension") !== true);
   const fields = findTypeWithFields(schema, typename)?.getFields();
   const isExternal = (name: string) =>
     directivesOf(fields?.[name], "join__field").some(
-      (join) => graphOf(join) === graph && readBoolean(join, "external") === true,
+      (join) => argumentOf(join, "graph") === graph && argumentOf(join, "external") === true,
     );
   const names = readKeys(joinsOfDefinitions).flat();
   return new Set(names.filter((name) => !isExternal(name)));
 }
 
-/** The `@join__type` directives of the type for one subgraph. */
 function joinsOf(type: GraphQLNamedType | undefined, graph: string | undefined): readonly ConstDirectiveNode[] {
-  return directivesOf(type, "join__type").filter((directive) => graphOf(directive) === graph);
+  return directivesOf(type, "join__type").filter((directive) => argumentOf(directive, "graph") === graph);
 }
 
-function isResolvable(join: ConstDirectiveNode): boolean {
-  return readBoolean(join, "resolvable") !== false;
-}
-
-/** The names of the top-level fields of each key. */
 function readKeys(joins: readonly ConstDirectiveNode[]): readonly (readonly string[])[] {
-  const keys = joins.flatMap((join) => readString(join, "key") ?? []);
+  const keys = joins.flatMap((join) => stringOf(join, "key") ?? []);
   return keys.map((key) => topLevelNames(parseFieldSet(key)));
 }
 
@@ -163,33 +149,9 @@ function directivesOf(
   owner: Pick<GraphQLNamedType, "astNode"> | Pick<GraphQLField<unknown, unknown>, "astNode"> | undefined,
   name: string,
 ): readonly ConstDirectiveNode[] {
-  return (owner?.astNode?.directives ?? []).filter((directive) => directive.name.value === name);
+  return (owner?.astNode?.directives ?? []).filter(isNamed(name));
 }
 
-function readBoolean(directive: ConstDirectiveNode, name: string): boolean | undefined {
-  const value = readArgument(directive, name);
-  return value?.kind === Kind.BOOLEAN ? value.value : undefined;
-}
-
-function graphOf(directive: ConstDirectiveNode): string | undefined {
-  const value = readArgument(directive, "graph");
-  return value?.kind === Kind.ENUM ? value.value : undefined;
-}
-
-function readString(directive: ConstDirectiveNode, name: string): string | undefined {
-  const value = readArgument(directive, name);
-  return value?.kind === Kind.STRING ? value.value : undefined;
-}
-
-function readArgument(directive: ConstDirectiveNode, name: string) {
-  return directive.arguments?.find((argument) => argument.name.value === name)?.value;
-}
-
-function parseFieldSet(text: string): SelectionSetNode | undefined {
-  const [definition] = parse(`{ ${text} }`, { noLocation: true }).definitions;
-  return definition?.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet : undefined;
-}
-
-function topLevelNames(set: SelectionSetNode | undefined): readonly string[] {
-  return (set?.selections ?? []).flatMap((selection) => (selection.kind === Kind.FIELD ? selection.name.value : []));
+function topLevelNames({ selections }: SelectionSetNode): readonly string[] {
+  return selections.flatMap((selection) => (selection.kind === Kind.FIELD ? selection.name.value : []));
 }

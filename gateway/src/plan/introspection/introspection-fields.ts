@@ -1,19 +1,15 @@
-// Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below other fields whose type is the query type. Called
-// by compile.ts for clients' operations, and by introspection-writer.ts for the standard queries of tools. The gateway executes these fields
-// over the API schema, without a fetch.
+// Finds `__schema` and `__type`: at the root, and below other fields whose type is the query type.
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
 
 export interface IntrospectionFields {
-  /** All introspection fields as root fields of one query, each with a unique alias. */
+  /** All as root fields of one query, each with a unique alias. */
   readonly selectionSet: SelectionSetNode;
-  /** The alias of the introspection field at this path of planner keys. Undefined if the field at the path is no introspection field. */
+  /** Undefined if the field at this path of planner keys is no introspection field. */
   findAlias(path: readonly string[]): string | undefined;
 }
 
 /**
  * @param operation with named fragments resolved.
- * @param keyOf the key of a field in the paths.
- * @param rejectedFields are left out.
  * @returns undefined for an operation without introspection fields.
  */
 export function findIntrospectionFields(
@@ -57,7 +53,6 @@ function withAlias(node: FieldNode, alias: string): FieldNode {
   return { ...node, alias: { kind: Kind.NAME, value: alias } };
 }
 
-/** A path has several nodes if the document selects the response name more than once. */
 function addTo(nodesByPath: Map<string, FieldNode[]>, path: string, node: FieldNode): void {
   const nodes = nodesByPath.get(path);
   if (nodes) nodes.push(node);

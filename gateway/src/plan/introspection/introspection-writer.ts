@@ -1,5 +1,5 @@
-// Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread
-// (introspection.ts). Large responses, and the responses to the queries of tools, are written in a planner worker (planner/task-runner.ts).
+// Writes the values of introspection fields as JSON: small responses on the main thread, large ones and those to the queries of tools in a planner
+// worker.
 import {
   type FieldNode,
   getArgumentValues,
@@ -26,12 +26,9 @@ import { resolveConditionsAndFragments } from "../normalize/resolve-conditions.t
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The introspection fields of an operation, with their arguments coerced and repeated selections merged. */
+/** With arguments coerced and repeated selections merged. */
 export interface IntrospectionSelection {
-  /**
-   * The selection as GraphQL text, without variables and fragments. Two documents with the same aliases, arguments and order of fields have the
-   * same response and the same key, whatever the names of their variables and fragments.
-   */
+  /** GraphQL text without variables and fragments: two documents with the same aliases, arguments and order have the same key. */
   readonly key: string;
   readonly fields: readonly SelectedField[];
 }
@@ -43,15 +40,15 @@ interface SelectedField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly args: Json;
   readonly parentType: GraphQLObjectType;
-  /** The selected fields of the value; undefined for a leaf. */
+  /** Undefined for a leaf. */
   readonly below: readonly SelectedField[] | undefined;
 }
 
-/** The value of each root field as JSON in UTF-8, by response name. */
+/** JSON in UTF-8, by response name. */
 export type IntrospectionValues = Readonly<Record<string, Uint8Array>>;
 
 /**
- * @param selectionSet a valid selection of introspection fields at the root, `@skip`, `@include` and named fragments resolved.
+ * @param selectionSet valid, conditions and named fragments resolved.
  * @param variables coerced.
  */
 export function selectIntrospection(
@@ -65,7 +62,7 @@ export function selectIntrospection(
   return { key: `{${fields.map(describe).join(" ")}}`, fields };
 }
 
-/** Restores a selection from its key: workers receive the key only. */
+/** Workers receive the key only. */
 export function readIntrospectionKey(schema: GraphQLSchema, key: string): IntrospectionSelection {
   const operation = getOperationAST(parse(key, { noLocation: true }));
   if (!operation) throw new Error("The key of an introspection selection must be one anonymous query");
@@ -119,10 +116,7 @@ function describe({ responseName, field, args, below }: SelectedField): string {
 /** Text longer than this is encoded and cleared, because V8 represents a long concatenated string as a tree with a node for each part. */
 const pieceCharacters = 32_768;
 
-/**
- * Stops and returns undefined as soon as the JSON of all fields together is longer than `bytesMax`. The limit also bounds time and memory, because
- * each visited field writes at least its name.
- */
+/** Undefined if the JSON is longer than `bytesMax`, which bounds time and memory too: each visited field writes its name. */
 export function writeIntrospection(
   schema: GraphQLSchema,
   { fields: rootFields }: IntrospectionSelection,
@@ -198,7 +192,7 @@ function joinPieces(pieces: readonly Buffer[]): Uint8Array {
   return joined;
 }
 
-/** The value of an introspection field. Null for `defaultValue`, which is nullable, if graphql-js cannot print the value of a custom scalar. */
+/** Null for `defaultValue`, which is nullable, if graphql-js cannot print the value of a custom scalar. */
 function resolveValue(
   field: GraphQLField<unknown, unknown>,
   source: unknown,
@@ -215,7 +209,6 @@ function resolveValue(
   }
 }
 
-/** The values of the introspection selection with this key. */
 export interface IntrospectionEntry {
   readonly key: string;
   readonly values: IntrospectionValues;
@@ -234,17 +227,14 @@ export function writeStandardIntrospection(schema: GraphQLSchema): readonly Intr
   const queries = [getIntrospectionQuery(), getIntrospectionQuery(everyDetail)];
   return queries.map((query) => {
     const selection = selectIntrospection(schema, findSelection(query), {});
-    // Only for the type: without a limit, the values are never undefined.
     return { key: selection.key, values: writeIntrospection(schema, selection, Infinity) ?? {} };
   });
 }
 
-/** The introspection fields of a query. */
 function findSelection(query: string): SelectionSetNode {
   const document = parse(query, { noLocation: true });
   const operation = getOperationAST(document);
   const resolved = operation && resolveConditionsAndFragments(document, operation, {});
   const fields = resolved && findIntrospectionFields(resolved, responseNameOf);
-  // Only for the type: the query is one operation with introspection fields.
   return fields?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] };
 }

@@ -1,5 +1,4 @@
-// The values of the introspection fields of a request, from the cache or executed over the API schema. supergraph-stages.ts calls it once per
-// request, at the start of stage 4 (run), before the fetches.
+// The values of the introspection fields of a request, read at the start of stage 4 (run), before the fetches.
 import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { Rejection } from "../../errors/rejections.ts";
@@ -14,17 +13,14 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The part of a CompiledPlan that is read here. */
 interface IntrospectedPlan {
   readonly introspection: SelectionSetNode | undefined;
 }
 
 export interface Introspection {
   /**
-   * The values of an operation's introspection fields, by the aliases that normalization gave them. Undefined if the operation has none; synchronous
-   * for a cached or small response.
-   * @param variables as provided and validated.
-   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending; or as SupergraphPlanner.introspect.
+   * By alias. Undefined if the operation has none; synchronous for a cached or small response.
+   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending; or of the planner pool.
    */
   read(
     plan: IntrospectedPlan,
@@ -36,9 +32,9 @@ export interface Introspection {
 
 export interface IntrospectionOptions {
   readonly apiSchema: GraphQLSchema;
-  /** The responses to the introspection queries that tools send. They are never evicted. */
+  /** To the introspection queries that tools send. Never evicted. */
   readonly standard: readonly IntrospectionEntry[];
-  /** Executes the selection with this key in a planner worker. Undefined if the JSON is longer than `bytesMax`. */
+  /** Undefined if the JSON is longer than `bytesMax`. */
   readonly executeInWorker: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
   /** The longest response, as JSON in bytes. Raised to twice the longest standard response, if it is less. */
   readonly bytesMax: number;
@@ -47,16 +43,15 @@ export interface IntrospectionOptions {
 
 /** Longer responses are written by a planner worker. 1 KB takes 20 to 30 µs, so the main thread is blocked for 0.5 ms at most. */
 const mainThreadBytesMax = 16_000;
-/** The longest pause of the queue (createHalfTimeQueue). Limited, because the measured time of a task includes its wait for a busy worker. */
+/** Limited, because the measured time of a task includes its wait for a busy worker. */
 const pauseMsMax = 200;
-/** The most large responses that are executed or queued at once. */
 const pendingMax = 32;
-/** The size of the cache, as a number of responses of the greatest length. */
+/** The size of the cache, in responses of the greatest length. */
 const longestResponsesCached = 4;
 /** A longer key is not stored with its plan but computed for each request: the operation store, which limits memory, does not count keys. */
 const keyCharactersMax = 4_000;
 const entriesMax = 10_000;
-/** The estimated size of a cache entry besides its key and its JSON. */
+/** Estimated, besides key and JSON. */
 const entryBytes = 500;
 /** Of a key: JavaScript strings are UTF-16. */
 const bytesPerCharacter = 2;
@@ -72,7 +67,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     weightMax: longestResponsesCached * bytesMax,
     onEvicted: o.onEvicted,
   });
-  /** The keys of plans whose operation has no variables, so that their selection is computed once. */
+  /** Without variables, the selection is computed once per plan. */
   const keyOfPlan = new WeakMap<IntrospectedPlan, string>();
 
   function findValues(key: string): IntrospectionValues | undefined {
@@ -115,7 +110,6 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
       const cached = knownKey === undefined ? undefined : findValues(knownKey);
       if (cached) return cached;
       const { variableDefinitions = [] } = validated.operation;
-      // `{}` is for the type: stage 2 has validated the variables.
       const { coerced = {} } = getVariableValues(o.apiSchema, variableDefinitions, variables);
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
       if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax)
@@ -125,12 +119,8 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   };
 }
 
-/**
- * Runs tasks one by one, with a pause after each that is as long as the task took, `pauseMsMax` at most. Clients that request large responses
- * continuously leave half of a planner worker's time to operations, and half of a processor to the event loop.
- */
+/** Pauses after each task for as long as it took: large responses leave half of a worker's time to operations, and of a processor. */
 function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
-  /** Resolves after the pause of the task that was queued last. */
   let lastPauseEnded: Promise<void> = Promise.resolve();
   return async (task) => {
     const previousPauseEnded = lastPauseEnded;

@@ -19,7 +19,6 @@ const mark = randomUUID();
 const markedInPlan = new RegExp(String.raw`\\"${mark}(-?\d+)\\"`, "g");
 const mayBeBig = /\d{16}/;
 
-/** The text of an operation for the planner. */
 export function printMarked(operation: OperationDefinitionNode, apiSchema: GraphQLSchema): string {
   const text = print(operation);
   if (!mayBeBig.test(text)) return text;
@@ -39,7 +38,6 @@ export function printMarked(operation: OperationDefinitionNode, apiSchema: Graph
   return print(marked);
 }
 
-/** @param planJson a query plan, with the texts of its operations as JSON strings. */
 export function restoreMarked(planJson: string): string {
   return planJson.replaceAll(markedInPlan, "$1");
 }

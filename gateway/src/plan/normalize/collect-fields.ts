@@ -1,13 +1,11 @@
-// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"), for compile/ and planner-keys.ts when a plan is
-// made, and for introspection/ also in requests. resolve-conditions.ts has resolved `@skip`, `@include` and named fragments before.
-import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
+// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"), `@skip`, `@include` and named fragments resolved.
+import { type ASTNode, type FieldNode, Kind, type SelectionSetNode, visit } from "graphql";
 
 export type FieldsByKey = ReadonlyMap<string, readonly FieldNode[]>;
 
 /**
- * The fields that the selection sets select of an object, in the order of their first selection.
+ * In the order of their first selection.
  * @param applies whether a fragment with this type condition applies to the object.
- * @param keyOf the key of a field, such as its response name.
  */
 export function collectFields(
   sets: readonly SelectionSetNode[],
@@ -34,9 +32,14 @@ export function collectFields(
   return fields;
 }
 
-/** The selection sets of fields with one key, which are to be merged. */
 export function selectionSetsOf(fields: readonly FieldNode[]): readonly SelectionSetNode[] {
   return fields.flatMap(({ selectionSet }) => selectionSet ?? []);
+}
+
+export function listVariables(node: ASTNode): ReadonlySet<string> {
+  const names = new Set<string>();
+  visit(node, { Variable: ({ name }) => void names.add(name.value) });
+  return names;
 }
 
 export function responseNameOf({ alias, name }: FieldNode): string {

@@ -15,23 +15,17 @@ import {
   type VariableNode,
   visit,
 } from "graphql";
+import { listVariables } from "./collect-fields.ts";
 import { findRejectedFields } from "./null-arguments.ts";
 import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
 import { addFragment, noDirectives, resolveConditionsAndFragments, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
-  /**
-   * The client's operation: `@skip` and `@include` resolved, named fragments replaced by inline fragments, aliases unchanged. A selection set may be
-   * empty.
-   */
+  /** Conditions resolved and named fragments inlined, aliases unchanged. A selection set may be empty. */
   readonly client: OperationDefinitionNode;
-  /**
-   * The operation for the planner: without a name, fragment definitions, `@skip` and `@include`, its aliases with the prefix, and without the
-   * fields that the gateway executes itself (`__typename` at the root, `__schema` and `__type`), and without rejected fields. Undefined if no field
-   * remains.
-   */
+  /** With prefixed aliases, without rejected fields and those that the gateway executes itself. Undefined if no field remains. */
   readonly planned: OperationDefinitionNode | undefined;
-  /** Fields of `client` that are an error, since a non-null argument is null. */
+  /** Their non-null argument is null. */
   readonly rejectedFields: ReadonlySet<FieldNode>;
 }
 
@@ -41,8 +35,8 @@ export interface NormalizeOptions {
 }
 
 /**
- * The time is proportional to the number of selections with all fragments expanded, which stage 2 (parse) limits.
- * @param coerced the coerced values of the variables in `@skip` and `@include`, and null for other variables that are null.
+ * Takes time in proportion to the selections with fragments expanded, which stage 2 (parse) limits.
+ * @param coerced the variables in `@skip` and `@include`, and null for other variables that are null.
  * @throws Rejection BAD_USER_INPUT if a condition, or a non-null argument of another directive, is null.
  */
 export function normalize(
@@ -57,12 +51,11 @@ export function normalize(
   return { client, planned: toPlannerOperation(client, rejectedFields, aliasPrefix), rejectedFields };
 }
 
-/** The client's name of a variable in the plan: the inverse of `plannerVariable`. */
+/** The inverse of `plannerVariable`. */
 export function clientVariableOf(plannerVariable: string, aliasPrefix: string): string {
   return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
 }
 
-/** Chooses the prefix of aliases for one supergraph: no field name begins with it. */
 export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
   return choosePrefix("a", fieldNames);
 }
@@ -94,13 +87,12 @@ function toPlannerOperation(
   return { ...planned, variableDefinitions: toPlannerVariables(client.variableDefinitions, planned, aliasPrefix) };
 }
 
-/** How the client's aliases and variables are named for the planner, and which fields it does not get. */
 interface PlannerContext extends Pick<NormalizedOperation, "rejectedFields"> {
   readonly aliasPrefix: string;
   readonly keyOf: PlannerKeys;
 }
 
-const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
+export const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
 
 function toPlannerSelections(
   { selections }: SelectionSetNode,
@@ -149,19 +141,13 @@ function toPlannerDirectives(directives = noDirectives, aliasPrefix: string): re
   return directives.length === 0 ? directives : renameVariables(directives, aliasPrefix);
 }
 
-/** Omits the variables that `planned` does not use: the client's operation uses them only in `@skip`, `@include` or omitted fields. */
 function toPlannerVariables(
   definitions: readonly VariableDefinitionNode[] = [],
   planned: OperationDefinitionNode,
   aliasPrefix: string,
 ): readonly VariableDefinitionNode[] {
   if (definitions.length === 0) return definitions;
-  const usedNames = new Set<string>();
-  visit(planned, {
-    Variable({ name }) {
-      usedNames.add(name.value);
-    },
-  });
+  const usedNames = listVariables(planned);
   const renamed = definitions.map(({ description: _description, ...definition }) => ({
     ...definition,
     variable: plannerVariable(definition.variable, aliasPrefix),

@@ -1,10 +1,8 @@
 // Finds nulls in non-null arguments. Validation permits a nullable variable there if it or the argument has a default (GraphQL spec,
-// "IsVariableUsageAllowed"), but a request can send null. The field is then an error (GraphQL spec, "CoerceArgumentValues"). plan.ts asks for the
-// variables once per operation, normalize.ts for the fields of one variant.
+// "IsVariableUsageAllowed"); with null, the field is an error ("CoerceArgumentValues").
 import {
   type ASTNode,
   type DocumentNode,
-  type ExecutableDefinitionNode,
   type FieldNode,
   type GraphQLSchema,
   isNonNullType,
@@ -15,9 +13,9 @@ import {
   visitWithTypeInfo,
 } from "graphql";
 import { Rejection } from "../../errors/rejections.ts";
-import { fragmentsOf, isCondition } from "./resolve-conditions.ts";
+import { isCondition, listReached } from "./resolve-conditions.ts";
 
-/** The nullable variables in non-null arguments of the operation and its fragments. Conditions have rules of their own (resolve-conditions.ts). */
+/** Conditions have rules of their own (resolve-conditions.ts). */
 export function listStrictVariables(
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -28,29 +26,17 @@ export function listStrictVariables(
   if (nullable.length === 0) return [];
   const nullableNames = new Set(nullable.map(({ variable }) => variable.name.value));
   const names = new Set<string>();
-  const fragments = fragmentsOf(document);
-  const reached = new Set<ExecutableDefinitionNode>([operation]);
-  const add = (name: string) => {
-    if (nullableNames.has(name)) names.add(name);
-  };
-  // The loop also visits the fragments that it adds to the set.
-  for (const definition of reached) {
-    visitNonNullUses(definition, schema, add);
-    visit(definition, {
-      FragmentSpread({ name }) {
-        const fragment = fragments.get(name.value);
-        if (fragment) reached.add(fragment);
-      },
+  for (const definition of listReached(document, operation)) {
+    visitNonNullUses(definition, schema, (name) => {
+      if (nullableNames.has(name)) names.add(name);
     });
   }
   return [...names];
 }
 
 /**
- * The fields of which a non-null argument, or a non-null part of an argument, is one of the variables.
  * @param client with conditions and named fragments resolved.
- * @param nullVariables the names of variables that are null.
- * @throws Rejection BAD_USER_INPUT if an argument of a directive is one of them, as for a condition: an error of a directive has no path.
+ * @throws Rejection BAD_USER_INPUT for an argument of a directive, as for a condition: its error has no path.
  */
 export function findRejectedFields(
   client: OperationDefinitionNode,

@@ -1,17 +1,14 @@
-// Planner keys: the names that a client's fields have in the operation for the planner, and so in the data of subgraphs (unless the plan renames
-// the field: `renames` of a compiled fetch). normalize.ts writes the operation with them, and compile.ts finds the client's fields by them.
+// Planner keys: the names of a client's fields in the operation for the planner, and in the data of subgraphs.
 import { type FieldNode, Kind, type OperationDefinitionNode, print, type SelectionSetNode, visit } from "graphql";
 import { collectFields, selectionSetsOf } from "./collect-fields.ts";
 
-/** Returns the planner key of a client's field. */
 export type PlannerKeys = (field: FieldNode) => string;
 
 /**
- * A planner key is the field's name, or its alias with the prefix: `a_stock` for `stock: inStock`.
- *
- * If selections of different fields, or with different arguments, have one response name at one position, each gets its own key in the whole
- * operation: `a_stock`, `a_1_a_stock` and so on. Clients may select them in fragments on different types, but a subgraph with an interface object has
- * only one type instead, and the fields would not merge. No alias begins with a digit, so these keys are unique.
+ * The field's name, or its alias with the prefix: `a_stock` for `stock: inStock`.
+ * If different fields, or different arguments, have one response name at one position, each gets its own key in the whole operation: `a_stock`,
+ * `a_1_a_stock`. On types that a subgraph knows as one interface object, they would not merge. No alias begins with a digit, so these keys are
+ * unique.
  */
 export function createPlannerKeys({ selectionSet }: OperationDefinitionNode, aliasPrefix: string): PlannerKeys {
   const plainKeyOf = (field: FieldNode) => plainPlannerKeyOf(field, aliasPrefix);
@@ -30,7 +27,7 @@ function plainPlannerKeyOf({ name, alias }: FieldNode, aliasPrefix: string): str
   return aliasPrefix + alias.value;
 }
 
-/** The keys that have several field calls (field name and arguments) at one position. The value of a key is its calls, in the order of selection. */
+/** By key: its field calls (name and arguments), if one position has several. */
 function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): ReadonlyMap<string, readonly string[]> {
   const ambiguous = new Map<string, string[]>();
 
@@ -53,7 +50,6 @@ function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): Readonly
 }
 
 function groupByCall(fields: readonly FieldNode[]): ReadonlyMap<string, readonly FieldNode[]> {
-  // A single field is not ambiguous, so its call is not needed.
   return fields.length === 1 ? new Map([["", fields]]) : Map.groupBy(fields, fieldCallOf);
 }
 
@@ -69,6 +65,6 @@ function fieldCallOf({ name, arguments: args = [] }: FieldNode): string {
   return print(sorted);
 }
 
-function sortByName<N extends { readonly name: { readonly value: string } }>(nodes: readonly N[]): readonly N[] {
+export function sortByName<N extends { readonly name: { readonly value: string } }>(nodes: readonly N[]): readonly N[] {
   return nodes.toSorted((one, other) => (one.name.value < other.name.value ? -1 : 1));
 }

@@ -1,7 +1,8 @@
-// Resolves `@skip` and `@include`, and replaces named fragments by inline fragments. The first step of normalize.ts.
+// The first step of normalize.ts: resolves `@skip` and `@include` (*conditions*), and inlines named fragments.
 import {
   type DirectiveNode,
   type DocumentNode,
+  type ExecutableDefinitionNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type InlineFragmentNode,
@@ -11,56 +12,60 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,
+  visit,
 } from "graphql";
 import { Rejection } from "../../errors/rejections.ts";
 
-/**
- * Returns the operation without `@skip`, `@include` and named fragments. A selection set may become empty.
- * @param coerced the coerced values of the variables in `@skip` and `@include`.
- * @throws Rejection BAD_USER_INPUT if one of these values is null.
- */
+/** A selection set may become empty. @throws Rejection BAD_USER_INPUT if the value of a condition is null. */
 export function resolveConditionsAndFragments(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   coerced: Readonly<Record<string, unknown>>,
 ): OperationDefinitionNode {
   const resolve = createResolver(fragmentsOf(document), coerced);
-  return { ...operation, selectionSet: selectionSetOf(resolve(operation.selectionSet)) };
+  return withSelections(operation, resolve(operation.selectionSet));
 }
 
-/**
- * The names of all variables in `@skip` and `@include`, anywhere in the operation and its fragments. Their values select the variant of the plan. A
- * *condition* is such a directive.
- */
+/** Their values select the variant of the plan. */
 export function listConditionVariables(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
-  const fragments = fragmentsOf(document);
   const names = new Set<string>();
-  const visitedFragments = new Set<string>();
-
-  function search({ selections }: SelectionSetNode): void {
-    for (const selection of selections) {
-      for (const directive of selection.directives ?? []) {
+  for (const definition of listReached(document, operation)) {
+    visit(definition, {
+      Directive(directive) {
         const ifArgument = isCondition(directive) ? ifArgumentOf(directive) : undefined;
         if (ifArgument?.kind === Kind.VARIABLE) names.add(ifArgument.name.value);
-      }
-      if (selection.kind === Kind.FRAGMENT_SPREAD) searchFragment(selection.name.value);
-      else if (selection.selectionSet) search(selection.selectionSet);
-    }
+        return false;
+      },
+      Argument: () => false,
+    });
   }
-
-  function searchFragment(name: string): void {
-    const fragment = visitedFragments.has(name) ? undefined : fragments.get(name);
-    visitedFragments.add(name);
-    if (fragment) search(fragment.selectionSet);
-  }
-
-  search(operation.selectionSet);
   return [...names];
+}
+
+/** The operation and the fragments that it spreads, directly or through other fragments, each once. */
+export function listReached(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): ReadonlySet<ExecutableDefinitionNode> {
+  const fragments = fragmentsOf(document);
+  const reached = new Set<ExecutableDefinitionNode>([operation]);
+  // The loop also visits the fragments that it adds to the set.
+  if (fragments.size === 0) return reached;
+  for (const definition of reached) {
+    visit(definition, {
+      FragmentSpread({ name }) {
+        const fragment = fragments.get(name.value);
+        if (fragment) reached.add(fragment);
+      },
+      Argument: () => false,
+    });
+  }
+  return reached;
 }
 
 type FragmentsByName = ReadonlyMap<string, FragmentDefinitionNode>;
 
-export function fragmentsOf(document: DocumentNode): FragmentsByName {
+function fragmentsOf(document: DocumentNode): FragmentsByName {
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
@@ -110,7 +115,6 @@ function createResolver(fragments: FragmentsByName, coerced: Readonly<Record<str
   return resolve;
 }
 
-/** Adds the selections, if any, to `into`: in an inline fragment if there is a type condition or a directive, else directly. */
 export function addFragment(
   typeCondition: NameNode | undefined,
   directives: readonly DirectiveNode[],
@@ -133,7 +137,6 @@ export function isCondition({ name }: DirectiveNode): boolean {
   return name.value === "skip" || name.value === "include";
 }
 
-/** A Boolean literal or a variable, because the document is valid. */
 function ifArgumentOf(directive: DirectiveNode): ValueNode | undefined {
   return directive.arguments?.find(({ name }) => name.value === "if")?.value;
 }
@@ -155,6 +158,13 @@ function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string
   if (typeof value === "boolean") return value;
   // A variable of type `Boolean = true` is allowed where Boolean! is expected, but the client may send null.
   throw new Rejection("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
+}
+
+export function withSelections<N extends { readonly selectionSet?: SelectionSetNode | undefined }>(
+  node: N,
+  selections: readonly SelectionNode[],
+): N {
+  return { ...node, selectionSet: selectionSetOf(selections) };
 }
 
 export function selectionSetOf(selections: readonly SelectionNode[]): SelectionSetNode {

@@ -1,25 +1,21 @@
-// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces the worker when it is lost. See planner-pool.ts
-// for the kinds of jobs.
+// One slot of the planner pool: gives its worker jobs one by one, and replaces it when it is lost.
 import type { PlannerWorker } from "./planner-worker.ts";
 import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
 
 export interface WorkerSlot {
-  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
   addSetupJob(job: PlannerJob): void;
-  /** To be called when the queue has a new job. */
+  /** The queue has a new job. */
   notify(): void;
-  /** Terminates the worker. Its running job settles as `worker-lost`, setup jobs that wait settle as `not-started`. */
+  /** The running job settles as `worker-lost`, setup jobs that wait as `not-started`. */
   close(): Promise<void>;
 }
 
 export interface WorkerSlotOptions {
-  /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. */
+  /** `onLost` is called at most once, and never after the worker's `end`. */
   readonly start: (onLost: (lost: WorkerLost) => void) => PlannerWorker;
-  /** The jobs that a new worker runs first: they load the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
-  /** Takes the next job from the queue that all slots share. */
   readonly takeQueuedJob: () => PlannerJob | undefined;
-  /** Called when the worker is lost, before the next one starts. */
+  /** Called before the next worker starts. */
   readonly onReplaced: (lost: WorkerLost) => void;
 }
 
@@ -32,7 +28,6 @@ function restartDelayMsAfter(earlierLosses: number): number {
   return Math.min(restartDelayMsMin * 2 ** (earlierLosses - 1), restartDelayMsMax);
 }
 
-/** Starts the first worker at once. */
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let worker: PlannerWorker | undefined;
   let startJobs: PlannerJob[] = [];
@@ -57,7 +52,6 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     restartTimer = setTimeout(start, delayMs).unref();
   }
 
-  /** Removes and returns the next job. Undefined if there is no job, or no worker to run it. */
   function takeJob(): { worker: PlannerWorker; job: PlannerJob; isStartJob: boolean } | undefined {
     if (!worker) return undefined;
     const startJob = startJobs.shift();
@@ -66,7 +60,6 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     return { worker, job, isStartJob: startJob !== undefined };
   }
 
-  /** Runs jobs until there is none or the worker is lost; for the next worker, `start` calls it again. Does nothing if it is running already. */
   async function work(): Promise<void> {
     if (isWorking) return;
     isWorking = true;

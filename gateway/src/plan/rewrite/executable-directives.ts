@@ -1,5 +1,4 @@
-// Executable directives of subgraphs: clients may use them in operations, and the planner must forward them to the subgraphs. query-planner.ts calls
-// these functions.
+// Executable directives of subgraphs, which the planner must forward.
 import {
   type ASTNode,
   type ConstArgumentNode,
@@ -24,16 +23,12 @@ const executableLocations = new Set([
   "VARIABLE_DEFINITION",
 ]);
 
-/**
- * Directives that federation-internals defines itself: it replaces the supergraph's definitions, and removes `@defer` from operations. So the planner
- * gets directives of subgraphs with these names under other names, and restore-plan.ts restores the names in the plan.
- */
+/** federation-internals defines these itself, and removes `@defer`: a subgraph's directives get other names. */
 const builtInNames: ReadonlySet<string> = new Set(["defer", "stream"]);
 
-/** New names of directives by old name. */
+/** New names by old name. */
 export type DirectiveNames = ReadonlyMap<string, string>;
 
-/** Chooses other names for the directives that the supergraph defines under a built-in name. */
 export function chooseDirectiveNames({ definitions }: DocumentNode): DirectiveNames {
   const definedNames = definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : []));
   const prefix = choosePrefix("d", definedNames);
@@ -41,7 +36,6 @@ export function chooseDirectiveNames({ definitions }: DocumentNode): DirectiveNa
   return new Map(renamed.map((name) => [name, prefix + name]));
 }
 
-/** Renames directives in definitions and in uses. */
 export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNames): N {
   if (names.size === 0) return node;
   // For `visit`, undefined means that the node remains unchanged.
@@ -52,10 +46,7 @@ export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNam
   return visit(node, { Directive: rename, DirectiveDefinition: rename });
 }
 
-/**
- * Removes the links to features that are not Apollo's (`@composeDirective` adds them). The schema by which federation-internals reads operations
- * lacks all directives of linked features, so an operation that uses one would fail.
- */
+/** Without foreign links (of `@composeDirective`): the schema by which federation-internals reads operations would lack their directives. */
 export function withoutForeignLinks(document: DocumentNode): DocumentNode {
   const definitions = document.definitions.map((node) => {
     if (node.kind !== Kind.SCHEMA_DEFINITION && node.kind !== Kind.SCHEMA_EXTENSION) return node;
@@ -73,7 +64,7 @@ function isForeignLink(directive: DirectiveNode): boolean {
   return !isApolloFeature;
 }
 
-/** Adds the executable directives to the API schema: federation-internals leaves them out. */
+/** federation-internals leaves them out of the API schema. */
 export function withExecutableDirectives(apiSdl: string, supergraph: DocumentNode): string {
   const missing = findExecutableDirectives(supergraph).filter(({ name }) => !definesDirective(apiSdl, name.value));
   return [apiSdl, ...missing.map(print)].join("\n\n");
@@ -84,7 +75,6 @@ function definesDirective(sdl: string, name: string): boolean {
   return definition.test(sdl);
 }
 
-/** The definitions, reduced to executable locations and without directives on arguments. */
 function findExecutableDirectives({ definitions }: DocumentNode): readonly DirectiveDefinitionNode[] {
   return definitions.flatMap((node) => {
     if (node.kind !== Kind.DIRECTIVE_DEFINITION) return [];
@@ -95,10 +85,7 @@ function findExecutableDirectives({ definitions }: DocumentNode): readonly Direc
   });
 }
 
-/**
- * Creates a function that adds the supergraph's default values to directives in an operation that omit the argument: in a subgraph, the argument
- * can be required and have no default.
- */
+/** Adds the supergraph's defaults to an operation's directives: a subgraph can require the argument and have no default. */
 export function createDirectiveDefaults(supergraph: DocumentNode) {
   const definitions = findExecutableDirectives(supergraph);
   const defaultsByDirective = new Map(definitions.map((node) => [node.name.value, defaultsOf(node)]));

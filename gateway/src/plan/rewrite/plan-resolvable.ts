@@ -1,15 +1,13 @@
-// Plans operations that may have fields which no subgraph can resolve: Apollo's query planner throws for these. Composition rejects most supergraphs
-// with unresolvable fields, but not all of them. query-planner.ts calls one of the two exported functions for each operation.
+// Plans operations with fields that no subgraph can resolve, for which Apollo's query planner throws. Composition rejects most supergraphs with such
+// fields, but not all.
 import type { QueryPlan } from "@apollo/query-planner";
-import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode } from "graphql";
+import { Kind, type OperationDefinitionNode, type SelectionNode } from "graphql";
+import { typenameField } from "../normalize/normalize.ts";
+import { withSelections } from "../normalize/resolve-conditions.ts";
 
 type Plan = (operation: OperationDefinitionNode) => QueryPlan;
 
-/**
- * Returns a plan without a node if the operation has an unresolvable field. The whole operation is then rejected, so a mutation is not executed in
- * part. For supergraphs without virtual subgraphs.
- * @throws Error as the planner does for any other reason.
- */
+/** Without a node if a field is unresolvable: the whole operation is rejected, so a mutation is not executed in part. */
 export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
   try {
     return plan(operation);
@@ -19,14 +17,11 @@ export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan)
   }
 }
 
-/** The most parts of an operation that `planResolvableParts` tries to plan. */
 const attemptsMax = 200;
 
 /**
- * Plans the resolvable part of the operation. The plan lacks the other fields; each is a FIELD_NOT_PROVIDED error when the response is written. The
- * plan has no node if no part is resolvable. Only for supergraphs with virtual subgraphs: a virtual subgraph can hide the only path to a field, which
- * is no reason to reject the whole operation. An example is a chain of `@requires` through objects that lead back to the requiring interface object.
- * @throws Error as the planner does, also if the operation has too many parts.
+ * Plans the resolvable part; each other field is FIELD_NOT_PROVIDED. A virtual subgraph can hide the only path to a field: a chain of `@requires`
+ * through objects that lead back to the requiring interface object.
  */
 export function planResolvableParts(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
   try {
@@ -38,15 +33,12 @@ export function planResolvableParts(operation: OperationDefinitionNode, plan: Pl
   }
 }
 
-/** Puts selections into the operation, inside the fields and fragments that surround them. */
 type Wrap = (selections: readonly SelectionNode[]) => OperationDefinitionNode;
 
-/** Finds the resolvable selections, by planning smaller and smaller parts. @throws `firstError` after `attemptsMax` parts. */
 function findResolvable(operation: OperationDefinitionNode, plan: Plan, firstError: Error): readonly SelectionNode[] {
   let attempts = 0;
   return prune(operation.selectionSet.selections, (selections) => withSelections(operation, selections));
 
-  /** The selections without their unresolvable parts. Selections of which no part is resolvable are left out. */
   function prune(selections: readonly SelectionNode[], wrap: Wrap): readonly SelectionNode[] {
     return selections.flatMap((selection) => {
       if (canPlan(wrap([selection]))) return [selection];
@@ -72,15 +64,6 @@ function findResolvable(operation: OperationDefinitionNode, plan: Plan, firstErr
       throw error;
     }
   }
-}
-
-const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
-
-function withSelections<N extends OperationDefinitionNode | SelectionNode>(
-  node: N,
-  selections: readonly SelectionNode[],
-): N {
-  return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections } };
 }
 
 /** The planner's errors have no codes. Except the first message, all are for types that subgraphs know as interface objects. */

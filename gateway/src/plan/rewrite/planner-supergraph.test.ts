@@ -2,7 +2,7 @@ import { print } from "graphql";
 import { describe, expect, test } from "vitest";
 import { createPlannerSupergraph } from "./planner-supergraph.ts";
 import { separateRequires } from "./separate-requires.ts";
-import { parseSupergraph, toSupergraphDocument } from "./supergraph-draft.ts";
+import { createSupergraphEdit } from "./supergraph-edit.ts";
 import { addSyntheticFields } from "./synthetic-fields.ts";
 
 describe("the planner's supergraph", () => {
@@ -107,9 +107,9 @@ describe("synthetic fields", () => {
   });
 
   function rewrite(sdl: string) {
-    const draft = parseSupergraph(sdl);
-    const syntheticFields = addSyntheticFields(draft, "s_");
-    const text = print(toSupergraphDocument(draft));
+    const edit = createSupergraphEdit(sdl);
+    const syntheticFields = addSyntheticFields(edit, "s_");
+    const text = print(edit.toDocument());
     const fields = text
       .split("\n")
       .slice(1, -1)
@@ -282,16 +282,16 @@ describe("virtual subgraphs", () => {
 
   /** Subgraphs a and b resolve products by id, c does not. */
   function separate(fields: string, more = "") {
-    const draft = parseSupergraph(`
+    const edit = createSupergraphEdit(`
     enum join__Graph { A @join__graph(name: "a", url: "http://a") B @join__graph(name: "b", url: "http://b") }
     type Product @join__type(graph: A, key: "id") @join__type(graph: B, key: "id")
       @join__type(graph: C, key: "id", resolvable: false) ${fields}
     type Query @join__type(graph: A) @join__type(graph: B) @join__type(graph: C) { all: [Product] @join__field(graph: A) }
     ${more}`);
-    const separated = separateRequires(draft, addSyntheticFields(draft, "s_"));
+    const separated = separateRequires(edit, addSyntheticFields(edit, "s_"));
     const services = Object.fromEntries([...separated].map(([name, { service }]) => [name, service]));
     const interfaceObjects = [...separated.values()].map((virtual) => Object.fromEntries(virtual.interfaceObjects));
-    const text = print(toSupergraphDocument(draft));
+    const text = print(edit.toDocument());
     return { services, interfaceObjects, text, lines: text.split("\n").map((line) => line.trim()) };
   }
 });

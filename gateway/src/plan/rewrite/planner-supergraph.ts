@@ -1,12 +1,11 @@
-// Creates the supergraph that Apollo's query planner gets, once per supergraph (query-planner.ts). It differs from the published supergraph where the
-// plans would be wrong. restore-plan.ts later replaces the additions in each plan.
+// Writes the supergraph that Apollo's query planner gets: it differs from the published one where the plans would be wrong.
 import type { DirectiveNode, DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
 import { findOverrideLabels, type OverrideLabels, readLabelsThroughInterfaces } from "./override-labels.ts";
 import { createBranchSeparator, type SeparateBranches } from "./separate-branches.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { isNamed, isResolvable } from "./supergraph-directives.ts";
-import { parseSupergraph, type SupergraphDraft, toSupergraphDocument } from "./supergraph-draft.ts";
+import { createSupergraphEdit, type SupergraphEdit } from "./supergraph-edit.ts";
 import { rejectUnsupportedFeatures } from "./supergraph-features.ts";
 import { addSyntheticFields, type SyntheticFields } from "./synthetic-fields.ts";
 
@@ -22,39 +21,36 @@ export interface PlannerSupergraph {
 
 /** @throws Error if the text is not SDL, or has unsupported features or too many labels of `@override`. */
 export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
-  const draft = parseSupergraph(supergraphSdl);
-  rejectUnsupportedFeatures(draft.document);
-  // Labels and names are read before the steps below change the draft: they are those of published fields.
-  const overrideLabels = findOverrideLabels(draft);
-  const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
-  putResolvableKeysFirst(draft);
-  const syntheticFields = addSyntheticFields(draft, choosePrefix("s", fieldNames));
-  const virtualSubgraphs = separateRequires(draft, syntheticFields);
+  const edit = createSupergraphEdit(supergraphSdl);
+  rejectUnsupportedFeatures(edit.document);
+  // Labels and names are read before the steps below change it: they are those of published fields.
+  const overrideLabels = findOverrideLabels(edit);
+  const fieldNames = [...edit.types.values()].flatMap(({ members }) => [...members.keys()]);
+  putResolvableKeysFirst(edit);
+  const syntheticFields = addSyntheticFields(edit, choosePrefix("s", fieldNames));
+  const virtualSubgraphs = separateRequires(edit, syntheticFields);
   // The last step: it applies to virtual subgraphs too.
-  readLabelsThroughInterfaces(draft);
+  readLabelsThroughInterfaces(edit);
   const aliasPrefix = chooseAliasPrefix(fieldNames);
   return {
-    document: toSupergraphDocument(draft),
+    document: edit.toDocument(),
     syntheticFields,
     virtualSubgraphs,
-    separateBranches: createBranchSeparator(draft, virtualSubgraphs),
+    separateBranches: createBranchSeparator(edit, virtualSubgraphs),
     overrideLabels,
     aliasPrefix,
   };
 }
 
 /** To return to a subgraph, for example after a `@requires`, the planner uses the first key of the type there, even if it is not resolvable. */
-function putResolvableKeysFirst(draft: SupergraphDraft): void {
-  for (const type of draft.types.values()) {
-    const unresolvable = type.directives.filter(isUnresolvableKey);
-    if (unresolvable.length === 0) continue;
-    const others = type.directives.filter((directive) => !isUnresolvableKey(directive));
-    type.directives = [...others, ...unresolvable];
+function putResolvableKeysFirst(edit: SupergraphEdit): void {
+  for (const type of edit.types.values()) {
+    edit.changeDirectives(type, (directives) => directives.toSorted((one, other) => keyRank(one) - keyRank(other)));
   }
 }
 
 const isJoinType = isNamed("join__type");
 
-function isUnresolvableKey(directive: DirectiveNode): boolean {
-  return isJoinType(directive) && !isResolvable(directive);
+function keyRank(directive: DirectiveNode): number {
+  return isJoinType(directive) && !isResolvable(directive) ? 1 : 0;
 }

@@ -1,5 +1,4 @@
-// Replaces in a query plan what only the planner's supergraph has: synthetic fields, virtual subgraphs and renamed directives. query-planner.ts calls
-// it for each plan of Apollo's planner.
+// Replaces in a query plan what only the planner's supergraph has: synthetic fields, virtual subgraphs and renamed directives.
 import type {
   FetchDataKeyRenamer,
   FetchDataRewrite,
@@ -15,15 +14,13 @@ import type { VirtualSubgraphs } from "./separate-requires.ts";
 import type { SyntheticFields } from "./synthetic-fields.ts";
 import type { InterfaceObjects } from "./virtual-subgraph.ts";
 
-/** How the planner's supergraph differs from the published one. */
 export interface SupergraphAdditions {
   readonly syntheticFields: SyntheticFields;
   readonly virtualSubgraphs: VirtualSubgraphs;
-  /** From the planner's names of directives to the published ones. */
+  /** By the planner's names. */
   readonly publishedDirectiveNames: DirectiveNames;
 }
 
-/** @returns plain JSON that names only the published supergraph's subgraphs, fields and directives. */
 export function restorePlan(plan: QueryPlan, additions: SupergraphAdditions): QueryPlan {
   return plan.node ? { ...plan, node: restoreNode(plan.node, additions) } : plan;
 }
@@ -74,7 +71,7 @@ function restoreOperation({ operation, serviceName }: FetchNode, additions: Supe
   return stripIgnoredCharacters(print(document));
 }
 
-/** Replaces object types by the interface object that the service has instead. If selections become equal, only one of them remains. */
+/** If selections become equal, only one of them remains. */
 function restoreInterfaceObjects(document: DocumentNode, interfaceObjects: InterfaceObjects): DocumentNode {
   return visit(document, {
     NamedType({ kind, name }) {
@@ -90,7 +87,6 @@ function restoreInterfaceObjects(document: DocumentNode, interfaceObjects: Inter
   });
 }
 
-/** Rewrites that set the `__typename` of representations to the interface object. */
 function typenameSetters(
   requires: readonly QueryPlanSelectionNode[],
   interfaceObjects: InterfaceObjects | undefined,
@@ -116,10 +112,7 @@ function restoreFields(document: DocumentNode, syntheticFields: SyntheticFields)
   });
 }
 
-/**
- * Rewrites that give required fields in representations their published names. The deepest come first, because paths contain the synthetic
- * names.
- */
+/** The deepest come first, because paths contain the synthetic names. */
 function fieldRenamers(
   selections: readonly QueryPlanSelectionNode[],
   syntheticFields: SyntheticFields,

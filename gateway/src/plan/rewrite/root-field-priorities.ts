@@ -4,7 +4,7 @@ import { FeatureUrl, type ObjectType, type Schema } from "@apollo/federation-int
 import { type PriorityClass, priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 
-/** Identifies the feature by its URL, because a supergraph may rename the directive, and another feature may have a directive of this name. */
+/** By URL, because a supergraph may rename the directive, and another feature may have a directive of this name. */
 export const priorityFeature: string = FeatureUrl.parse(priorityDirectiveUrl).identity;
 
 /** Fields without a declaration, or with an unknown class, are absent. */
@@ -22,7 +22,6 @@ export function findRootFieldPriorities(supergraph: Schema): RootFieldPriorities
   };
 }
 
-/** @param type undefined if the supergraph has no such operations. */
 function readPriorities(type: ObjectType | undefined, directiveName: string): ReadonlyMap<string, PriorityClass> {
   const priorities = new Map<string, PriorityClass>();
   for (const field of type?.fields() ?? []) {

@@ -1,7 +1,6 @@
-// Separates the branches of an entity fetch below an interface object. An example is `{ pals { f ... on Dog { g } } }`, where the interface object's
-// `f` requires `p` and its `g` requires `q`: the planner selects `q` of dogs only, but plans one fetch of `f` and `g` whose representations need
-// both `p` and `q`, so no other pal would be requested. For the types of a subgraph, the planner separates branches itself
-// (`typeConditionedFetching`). query-planner.ts calls it for each plan, before restore-plan.ts.
+// Separates the branches of an entity fetch below an interface object. In `{ pals { f ... on Dog { g } } }`, `f` requires `p` and `g` requires `q`:
+// the planner plans one fetch whose representations need both, but selects `q` of dogs only, so no other pal would be requested. For other types, the
+// planner separates branches itself (`typeConditionedFetching`).
 import type { FetchNode, PlanNode, QueryPlan, QueryPlanSelectionNode } from "@apollo/query-planner";
 import {
   Kind,
@@ -10,32 +9,34 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   stripIgnoredCharacters,
-  visit,
 } from "graphql";
+import { listVariables } from "../normalize/collect-fields.ts";
+import { withSelections } from "../normalize/resolve-conditions.ts";
 import type { VirtualSubgraphs } from "./separate-requires.ts";
-import { argumentOf, isJoin, isNamed, resolvableKeysOf, stringOf } from "./supergraph-directives.ts";
-import { parseFieldSet, parseOperation, type SupergraphDraft, type TypeDraft } from "./supergraph-draft.ts";
+import { isInterfaceObject, isJoin, isNamed, resolvableKeysOf, stringOf } from "./supergraph-directives.ts";
+import { parseFieldSet, parseOperation, type SupergraphView } from "./supergraph-edit.ts";
 
-/** Returns the plan, with parallel fetches instead of a fetch of several branches. */
 export type SeparateBranches = (plan: QueryPlan) => QueryPlan;
 
-/** The `@requires` of a field on an interface object; "" for any other field. */
+/** "" unless the field is on an interface object and has a `@requires`. */
 type RequirementOf = (typename: string, fieldName: string) => string;
 
-/** Names of fields, each with the names of the fields selected in it. Type conditions are left out. */
+/** Without type conditions. */
 type NameTree = Map<string, NameTree>;
 
-/** @param draft the planner's supergraph. */
-export function createBranchSeparator(draft: SupergraphDraft, virtualSubgraphs: VirtualSubgraphs): SeparateBranches {
-  const graphByService = readGraphs(draft);
+export function createBranchSeparator(
+  supergraph: SupergraphView,
+  virtualSubgraphs: VirtualSubgraphs,
+): SeparateBranches {
+  const graphByService = readGraphs(supergraph);
 
   function createRequirementOf(service: string, graph: string): RequirementOf {
     const isFieldJoin = isJoin("join__field", graph);
     return (typename, fieldName) => {
-      const type = draft.types.get(typename);
-      const isInterfaceObject =
-        virtualSubgraphs.get(service)?.interfaceObjects.has(typename) || isInterfaceObjectIn(type, graph);
-      const fieldJoin = isInterfaceObject ? type?.members.get(fieldName)?.directives.find(isFieldJoin) : undefined;
+      const type = supergraph.types.get(typename);
+      const isOfInterfaceObject =
+        virtualSubgraphs.get(service)?.interfaceObjects.has(typename) || isInterfaceObject(type, graph);
+      const fieldJoin = isOfInterfaceObject ? type?.members.get(fieldName)?.directives.find(isFieldJoin) : undefined;
       return (fieldJoin && stringOf(fieldJoin, "requires")) ?? "";
     };
   }
@@ -50,7 +51,7 @@ export function createBranchSeparator(draft: SupergraphDraft, virtualSubgraphs: 
     const requirementOf = createRequirementOf(serviceName, graph);
     const requirements = listRequirements(whole, requirementOf);
     if (requirements.length < 2) return fetch;
-    const keys = [...typeConditions].flatMap((name) => resolvableKeysOf(draft.types.get(name), graph));
+    const keys = [...typeConditions].flatMap((name) => resolvableKeysOf(supergraph.types.get(name), graph));
     const required = toNameTree(requirements);
     const nodes = requirements.map((requirement): FetchNode => {
       const needed = toNameTree([...keys, requirement]);
@@ -73,8 +74,7 @@ export function createBranchSeparator(draft: SupergraphDraft, virtualSubgraphs: 
   return (plan) => (plan.node && plan.node.kind !== "Subscription" ? { ...plan, node: separateIn(plan.node) } : plan);
 }
 
-/** By the name of the subgraph: its value of `join__Graph`. */
-function readGraphs({ types }: SupergraphDraft): ReadonlyMap<string, string> {
+function readGraphs({ types }: SupergraphView): ReadonlyMap<string, string> {
   const graphByService = new Map<string, string>();
   for (const [graph, { directives }] of types.get("join__Graph")?.members ?? []) {
     const service = directives.filter(isNamed("join__graph")).map((directive) => stringOf(directive, "name"))[0];
@@ -83,19 +83,13 @@ function readGraphs({ types }: SupergraphDraft): ReadonlyMap<string, string> {
   return graphByService;
 }
 
-function isInterfaceObjectIn(type: TypeDraft | undefined, graph: string): boolean {
-  const joins = type?.directives.filter(isJoin("join__type", graph)) ?? [];
-  return joins.some((join) => argumentOf(join, "isInterfaceObject") === true);
-}
-
 function typeConditionOf(selection: QueryPlanSelectionNode): readonly string[] {
   return selection.kind === "InlineFragment" && selection.typeCondition !== undefined ? [selection.typeCondition] : [];
 }
 
-/** Whether the branch has this field of the entities. */
 type IsSelected = (typename: string, fieldName: string) => boolean;
 
-/** The different requirements of the fields of the entities, in the order of their first fields. */
+/** In the order of their first fields. */
 function listRequirements(operation: OperationDefinitionNode, requirementOf: RequirementOf): readonly string[] {
   const requirements = new Set<string>();
   selectFields(operation, (typename, name) => {
@@ -105,21 +99,19 @@ function listRequirements(operation: OperationDefinitionNode, requirementOf: Req
   return [...requirements];
 }
 
-/** The operation with the fields of one branch, and the variables that they use. */
 function selectBranch(
   operation: OperationDefinitionNode,
   isSelected: IsSelected,
 ): Pick<FetchNode, "operation" | "variableUsages"> {
   const branch = selectFields(operation, isSelected);
-  const used = new Set<string>();
-  visit(branch.selectionSet, { Variable: ({ name }) => void used.add(name.value) });
+  const used = listVariables(branch.selectionSet);
   const variableDefinitions = branch.variableDefinitions?.filter(({ variable }) => used.has(variable.name.value)) ?? [];
   // The planner does not list the variable of the representations.
   const variableUsages = [...used].filter((name) => name !== "representations");
   return { operation: stripIgnoredCharacters(print({ ...branch, variableDefinitions })), variableUsages };
 }
 
-/** Filters the fields of the entities, besides `__typename`. Fragments without another field are left out. */
+/** Keeps `__typename`. Fragments without another field are left out. */
 function selectFields(operation: OperationDefinitionNode, isSelected: IsSelected): OperationDefinitionNode {
   return withSelections(
     operation,
@@ -145,14 +137,6 @@ function selectInFragment(fragment: SelectionNode, isSelected: IsSelected): read
   return [withSelections(fragment, [...others, ...selected])];
 }
 
-function withSelections<N extends { readonly selectionSet?: SelectionSetNode | undefined }>(
-  node: N,
-  selections: readonly SelectionNode[],
-): N {
-  return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections } };
-}
-
-/** @param sets field sets: the arguments of `@key` and `@requires`. */
 function toNameTree(sets: readonly string[]): NameTree {
   const tree: NameTree = new Map();
   for (const set of sets) if (set !== "") addNames(parseFieldSet(set), tree);
@@ -169,7 +153,7 @@ function addNames({ selections }: SelectionSetNode, tree: NameTree): void {
   }
 }
 
-/** Removes the fields of representations that only other branches require. Fields that no branch requires remain, such as `__typename`. */
+/** Fields that no branch requires remain, such as `__typename`. */
 function keepNeeded(
   selections: readonly QueryPlanSelectionNode[],
   needed: NameTree,

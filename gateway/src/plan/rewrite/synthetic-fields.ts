@@ -1,7 +1,6 @@
-// Replaces required fields with arguments by synthetic fields, which only the planner's supergraph has (planner-supergraph.ts). The planner
-// identifies a field by its response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
+// Replaces required fields with arguments by synthetic fields: the planner identifies a field by its response name, so it would use the client's
+// `price(currency: USD)` for the required `price(currency: EUR)`.
 import {
-  type ArgumentNode,
   type ConstArgumentNode,
   type FieldDefinitionNode,
   type FieldNode,
@@ -10,6 +9,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from "graphql";
+import { sortByName } from "../normalize/planner-keys.ts";
 import { isNamed, stringOf, withArgument } from "./supergraph-directives.ts";
 import {
   fieldNodeOf,
@@ -17,30 +17,25 @@ import {
   namedTypeOf,
   parseFieldSet,
   printFieldSet,
-  type SupergraphDraft,
-  type TypeDraft,
-} from "./supergraph-draft.ts";
+  type SupergraphEdit,
+  type SupergraphView,
+} from "./supergraph-edit.ts";
 
-/** The field and arguments that a synthetic field replaces. */
 interface ReplacedField {
   readonly field: string;
   readonly arguments: readonly ConstArgumentNode[];
 }
 
-/** By the name of the synthetic field: `s_price_0` replaces `price(currency: EUR)`. */
+/** `s_price_0` replaces `price(currency: EUR)`. */
 export type SyntheticFields = ReadonlyMap<string, ReplacedField>;
 
 interface SyntheticField {
   readonly name: string;
   readonly replaces: ReplacedField;
-  /** The types on which a `@requires` selects it. */
   readonly types: Set<string>;
 }
 
-/**
- * The name of the synthetic field that replaces `selected`, a required field of a type; undefined if the field is not replaced.
- * @param requirer identifies the `@requires` that selects the field.
- */
+/** @param requirer identifies the `@requires` that selects the field. */
 type FindSubstitute = (
   typeName: string,
   definition: FieldDefinitionNode,
@@ -49,16 +44,13 @@ type FindSubstitute = (
 ) => string | undefined;
 
 /**
- * Adds a synthetic field without arguments for two kinds of fields in a `@requires`: fields that have arguments, and composite fields that have a
- * `@requires` themselves. The `@requires` then selects the synthetic field.
- *
- * Fields with one name and equal arguments share one synthetic field, whatever their type. A composite field with its own `@requires` gets a
- * synthetic field for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires `manager { salary }`, the planner
- * would otherwise fetch the second manager together with the first.
+ * For required fields with arguments, and for composite ones with a `@requires` of their own. Fields with one name and equal arguments share one. A
+ * composite field with its own `@requires` gets one for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires
+ * `manager { salary }`, the planner would otherwise fetch the second manager together with the first.
  */
-export function addSyntheticFields(draft: SupergraphDraft, prefix: string): SyntheticFields {
+export function addSyntheticFields(edit: SupergraphEdit, prefix: string): SyntheticFields {
   const additions = new Map<string, SyntheticField>();
-  const requiringNames = findRequiringNames(draft);
+  const requiringNames = findRequiringNames(edit);
 
   const findSubstitute: FindSubstitute = (typeName, definition, selected, requirer) => {
     const name = selected.name.value;
@@ -78,19 +70,14 @@ export function addSyntheticFields(draft: SupergraphDraft, prefix: string): Synt
     return addition.name;
   };
 
-  rewriteRequires(draft, findSubstitute);
+  rewriteRequires(edit, findSubstitute);
   for (const { name, replaces, types } of additions.values()) {
-    for (const typeName of withImplementations(draft, types)) addField(draft.types.get(typeName), replaces.field, name);
+    for (const typeName of withImplementations(edit, types)) addField(edit, typeName, replaces.field, name);
   }
   return new Map([...additions.values()].map(({ name, replaces }) => [name, replaces]));
 }
 
-function sortByName(args: readonly ArgumentNode[]): readonly ArgumentNode[] {
-  return args.toSorted((one, other) => (one.name.value < other.name.value ? -1 : 1));
-}
-
-/** The names of fields that have a `@requires` on any type. */
-function findRequiringNames({ types }: SupergraphDraft): ReadonlySet<string> {
+function findRequiringNames({ types }: SupergraphView): ReadonlySet<string> {
   const members = [...types.values()].flatMap((type) => [...type.members]);
   const requiring = members.filter(([, { directives }]) =>
     directives.some((one) => isJoinField(one) && stringOf(one, "requires") !== undefined),
@@ -98,23 +85,25 @@ function findRequiringNames({ types }: SupergraphDraft): ReadonlySet<string> {
   return new Set(requiring.map(([name]) => name));
 }
 
-/** How one `@requires` is rewritten. */
 interface Rewriting {
-  readonly draft: SupergraphDraft;
+  readonly supergraph: SupergraphView;
   readonly requirer: string;
   readonly findSubstitute: FindSubstitute;
 }
 
-function rewriteRequires(draft: SupergraphDraft, findSubstitute: FindSubstitute): void {
-  for (const [typeName, type] of draft.types) {
+function rewriteRequires(edit: SupergraphEdit, findSubstitute: FindSubstitute): void {
+  for (const [typeName, type] of edit.types) {
     for (const [fieldName, member] of type.members) {
-      member.directives = member.directives.map((directive) => {
-        const requires = isJoinField(directive) ? stringOf(directive, "requires") : undefined;
-        if (requires === undefined) return directive;
-        const requirer = `${typeName}.${fieldName} in ${stringOf(directive, "graph")}`;
-        const rewritten = rewriteSet(typeName, parseFieldSet(requires), { draft, requirer, findSubstitute });
-        return withArgument(directive, "requires", { kind: Kind.STRING, value: printFieldSet(rewritten) });
-      });
+      edit.changeDirectives(member, (directives) =>
+        directives.map((directive) => {
+          const requires = isJoinField(directive) ? stringOf(directive, "requires") : undefined;
+          if (requires === undefined) return directive;
+          const requirer = `${typeName}.${fieldName} in ${stringOf(directive, "graph")}`;
+          const rewriting = { supergraph: edit, requirer, findSubstitute };
+          const rewritten = rewriteSet(typeName, parseFieldSet(requires), rewriting);
+          return withArgument(directive, "requires", { kind: Kind.STRING, value: printFieldSet(rewritten) });
+        }),
+      );
     }
   }
 }
@@ -131,8 +120,8 @@ function rewriteSelection(typeName: string, selection: SelectionNode, rewriting:
     const innerType = selection.typeCondition?.name.value ?? typeName;
     return { ...selection, selectionSet: rewriteSet(innerType, selection.selectionSet, rewriting) };
   }
-  const { draft, requirer, findSubstitute } = rewriting;
-  const definition = fieldNodeOf(draft.types.get(typeName)?.members.get(selection.name.value));
+  const { supergraph, requirer, findSubstitute } = rewriting;
+  const definition = fieldNodeOf(supergraph.types.get(typeName)?.members.get(selection.name.value));
   if (!definition) return selection;
   const rewritten = selection.selectionSet
     ? { ...selection, selectionSet: rewriteSet(namedTypeOf(definition.type), selection.selectionSet, rewriting) }
@@ -142,20 +131,21 @@ function rewriteSelection(typeName: string, selection: SelectionNode, rewriting:
   return { ...rewritten, name: { kind: Kind.NAME, value: substitute }, arguments: [] };
 }
 
-/** The types, and those that implement them: an implementation must have every field of its interface. */
-function withImplementations(draft: SupergraphDraft, typeNames: ReadonlySet<string>): ReadonlySet<string> {
+/** An implementation must have every field of its interface. */
+function withImplementations({ types }: SupergraphView, typeNames: ReadonlySet<string>): ReadonlySet<string> {
   const all = new Set(typeNames);
-  for (const [name, type] of draft.types) {
+  for (const [name, type] of types) {
     if ([...typeNames].some((typeName) => implementsInterface(type, typeName))) all.add(name);
   }
   return all;
 }
 
-/** Adds the synthetic field with the join directives of the replaced field: in the same subgraphs, and external in the same subgraphs. */
-function addField(type: TypeDraft | undefined, replacedName: string, name: string): void {
+/** With the join directives of the replaced field. */
+function addField(edit: SupergraphEdit, typeName: string, replacedName: string, name: string): void {
+  const type = edit.types.get(typeName);
   const replaced = type?.members.get(replacedName);
   const node = fieldNodeOf(replaced);
   if (!type || !replaced || !node) return;
   const added = { kind: node.kind, name: { kind: Kind.NAME, value: name }, type: node.type } as const;
-  type.members.set(name, { node: added, directives: replaced.directives });
+  edit.addMember(type, added, replaced.directives);
 }

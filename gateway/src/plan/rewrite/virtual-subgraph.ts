@@ -1,10 +1,10 @@
-// Adds a virtual subgraph to the planner's supergraph: an additional subgraph for an existing service, into which some of its fields move. Called by
-// separate-requires.ts, which chooses the fields.
-import { type ConstDirectiveNode, type FieldNode, Kind, type SelectionSetNode } from "graphql";
+// Adds a virtual subgraph: an additional subgraph for an existing service, into which the fields that separate-requires.ts chooses move.
+import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
 import {
-  addExplicitJoins,
   argumentOf,
+  asExternal,
   isFieldIn,
+  isInterfaceObject,
   isJoin,
   isNamed,
   isResolvable,
@@ -13,84 +13,79 @@ import {
   resolvableKeysOf,
   stringOf,
   withArgument,
-  withGraph,
 } from "./supergraph-directives.ts";
 import {
+  type EditedMember,
+  type EditedType,
   fieldNodeOf,
   implementsInterface,
-  type MemberDraft,
   namedTypeOf,
   parseFieldSet,
-  type SupergraphDraft,
-  type TypeDraft,
-} from "./supergraph-draft.ts";
+  type SupergraphEdit,
+  type SupergraphView,
+} from "./supergraph-edit.ts";
 
 export interface MovedField {
   readonly typeName: string;
   readonly fieldName: string;
-  /** The value of `join__Graph` for the subgraph from which the field moves. */
+  /** The subgraph from which the field moves. */
   readonly graph: string;
 }
 
-/** By name of an object type in the virtual subgraph: the name of the interface object that the service has instead. */
+/** By object type of the virtual subgraph: the interface object that the service has instead. */
 export type InterfaceObjects = ReadonlyMap<string, string>;
 
-/** What the virtual subgraph contains. By type name and field name: whether the field is external there. */
+/** By type name and field name: whether the field is external in the virtual subgraph. */
 type SubgraphContents = Map<string, Map<string, boolean>>;
 
-/**
- * Whether a field is external in the virtual subgraph. `internal`: no, even for a key field that is external in the real subgraph. `external`: yes.
- * Where it is undefined, the field is external if the real subgraph cannot resolve the field alone.
- */
+/** `internal`: never external, even a key field. Undefined: external if the real subgraph cannot resolve the field alone. */
 type Externality = "internal" | "external";
 
 /**
- * Adds the virtual subgraph `virtual` of the subgraph `graph`. It contains the moved fields, the fields that they require, the types of their
- * values, and the keys of entities. Entities below the moved fields have only their keys in it, so that the planner returns to the real subgraphs
- * for their other fields.
- *
- * Instead of an interface object, it has the types that implement the interface: the planner does not find paths through several interface
- * objects.
+ * `virtual` contains the moved fields, what they require, the types of their values, and the keys of entities. Entities below the moved fields have
+ * only their keys in it, so that the planner returns to the real subgraphs.
+ * Instead of an interface object, it has the types that implement the interface: the planner finds no paths through several interface objects.
  */
 export function addVirtualSubgraph(
-  draft: SupergraphDraft,
+  edit: SupergraphEdit,
   graph: string,
   virtual: string,
   moved: readonly MovedField[],
 ): InterfaceObjects {
-  const contents = collectContents(draft, graph, moved);
+  const contents = collectContents(edit, graph, moved);
   const interfaceObjects = new Map(
-    moved.flatMap(({ typeName }) => findImplementations(draft, graph, typeName, contents)),
+    moved.flatMap(({ typeName }) => findImplementations(edit, graph, typeName, contents)),
   );
-  const query = draft.types.get(draft.queryType);
+  const query = edit.types.get(edit.queryType);
   // The virtual subgraph has the query type, but none of its fields.
-  if (query) joinType(query, query, { graph, virtual, fields: new Map() });
+  if (query) joinType(edit, query, query, { graph, virtual, fields: new Map() });
   for (const [typeName, fields] of contents) {
-    const model = draft.types.get(typeName);
+    const model = edit.types.get(typeName);
     for (const joinedName of replacementsOf(typeName, interfaceObjects)) {
-      const type = draft.types.get(joinedName);
-      if (type && model) joinType(type, model, { graph, virtual, fields });
+      const type = edit.types.get(joinedName);
+      if (type && model) joinType(edit, type, model, { graph, virtual, fields });
     }
   }
-  for (const type of draft.types.values()) joinAbstractType(type, graph, virtual, contents);
-  for (const { typeName, fieldName } of moved) makeExternal(draft.types.get(typeName)?.members.get(fieldName), graph);
+  for (const typeName of contents.keys()) {
+    const type = edit.types.get(typeName);
+    if (type) edit.addJoins(type, findAbstractJoins(type, graph, contents), virtual);
+  }
+  const isFieldJoin = isJoin("join__field", graph);
+  for (const { typeName, fieldName } of moved) {
+    const field = edit.types.get(typeName)?.members.get(fieldName);
+    if (field) edit.changeDirectives(field, (joins) => joins.map((one) => (isFieldJoin(one) ? asExternal(one) : one)));
+  }
   return interfaceObjects;
 }
 
-/** The types that the virtual subgraph has instead of an interface object; any other type itself. */
 function replacementsOf(typeName: string, interfaceObjects: InterfaceObjects): readonly string[] {
   const implementations = [...interfaceObjects.keys()].filter((name) => interfaceObjects.get(name) === typeName);
   return implementations.length > 0 ? implementations : [typeName];
 }
 
-/**
- * The object types that implement an interface object, as entries of `InterfaceObjects`. Empty if the type is no interface object, or if a field of
- * the contents has this type.
- */
-function findImplementations({ types }: SupergraphDraft, graph: string, typeName: string, contents: SubgraphContents) {
-  const joins = types.get(typeName)?.directives.filter(isJoin("join__type", graph)) ?? [];
-  const isInterfaceObject = joins.some((join) => argumentOf(join, "isInterfaceObject") === true);
-  if (!isInterfaceObject) return [];
+/** Empty if the type is no interface object, or if a field of the contents has this type. */
+function findImplementations({ types }: SupergraphView, graph: string, typeName: string, contents: SubgraphContents) {
+  if (!isInterfaceObject(types.get(typeName), graph)) return [];
   const fields = [...contents].flatMap(([owner, names]) =>
     [...names.keys()].map((name) => fieldNodeOf(types.get(owner)?.members.get(name))),
   );
@@ -101,18 +96,18 @@ function findImplementations({ types }: SupergraphDraft, graph: string, typeName
   return implementations.map(([name]) => [name, typeName] as const);
 }
 
-function collectContents(draft: SupergraphDraft, graph: string, moved: readonly MovedField[]): SubgraphContents {
+function collectContents(supergraph: SupergraphView, graph: string, moved: readonly MovedField[]): SubgraphContents {
   const contents: SubgraphContents = new Map();
 
-  /** Adds a type: an entity with its keys, another type with all its fields, an abstract type with all its possible types. */
+  /** An entity with its keys, another type with all its fields, an abstract type with all its possible types. */
   function addType(typeName: string): void {
-    const type = draft.types.get(typeName);
+    const type = supergraph.types.get(typeName);
     if (!type?.directives.some(isJoin("join__type", graph))) return;
-    if (contents.has(typeName) || typeName === draft.queryType) return;
+    if (contents.has(typeName) || typeName === supergraph.queryType) return;
     contents.set(typeName, new Map());
     const keys = resolvableKeysOf(type, graph);
     for (const key of keys) addSet(typeName, parseFieldSet(key), "internal");
-    for (const possible of possibleTypes(draft, type, graph)) addType(possible);
+    for (const possible of possibleTypes(supergraph, type, graph)) addType(possible);
     const isEntity = keys.length > 0;
     if (isEntity) return;
     for (const name of type.members.keys()) addField(typeName, name);
@@ -120,7 +115,7 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
 
   /** A field that is added twice is external only if it is external both times. @returns the name of its type; undefined if it is not added. */
   function addField(typeName: string, name: string, externality?: Externality): string | undefined {
-    const member = draft.types.get(typeName)?.members.get(name);
+    const member = supergraph.types.get(typeName)?.members.get(name);
     const fields = contents.get(typeName);
     if (!member || !fields || !isFieldIn(member, graph)) return undefined;
     if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) return undefined;
@@ -139,22 +134,23 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
   /** `external` applies to composite fields at the top of the set, `internal` to all fields of the set. */
   function addSet(typeName: string, { selections }: SelectionSetNode, externality?: Externality): void {
     for (const selection of selections) {
-      if (selection.kind === Kind.INLINE_FRAGMENT)
+      if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
+      const { selectionSet } = selection;
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
         addSet(selection.typeCondition?.name.value ?? typeName, selection.selectionSet, externality);
-      else if (selection.kind === Kind.FIELD) addSelected(typeName, selection, externality);
+        continue;
+      }
+      const isInternal = externality === "internal";
+      const fieldType = addField(typeName, selection.name.value, isInternal || selectionSet ? externality : undefined);
+      if (fieldType !== undefined && selectionSet) addSet(fieldType, selectionSet, isInternal ? "internal" : undefined);
     }
   }
 
-  function addSelected(typeName: string, { name, selectionSet }: FieldNode, externality?: Externality): void {
-    const isInternal = externality === "internal";
-    const isComposite = selectionSet !== undefined;
-    const fieldType = addField(typeName, name.value, isInternal || isComposite ? externality : undefined);
-    if (fieldType === undefined || !selectionSet) return;
-    addSet(fieldType, selectionSet, isInternal ? "internal" : undefined);
-  }
-
   for (const { typeName, fieldName } of moved) {
-    const fieldJoin = draft.types.get(typeName)?.members.get(fieldName)?.directives.find(isJoin("join__field", graph));
+    const fieldJoin = supergraph.types
+      .get(typeName)
+      ?.members.get(fieldName)
+      ?.directives.find(isJoin("join__field", graph));
     const requires = fieldJoin && stringOf(fieldJoin, "requires");
     const provides = fieldJoin && stringOf(fieldJoin, "provides");
     addType(typeName);
@@ -167,17 +163,17 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
   return contents;
 }
 
-function argumentTypesOf({ node }: MemberDraft): readonly string[] {
+function argumentTypesOf({ node }: EditedMember): readonly string[] {
   return "arguments" in node ? (node.arguments ?? []).map(({ type }) => namedTypeOf(type)) : [];
 }
 
-/** The members of a union or the implementations of an interface, as the subgraph has them. */
-function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): readonly string[] {
+/** As the subgraph has them. */
+function possibleTypes(supergraph: SupergraphView, type: EditedType, graph: string): readonly string[] {
   const name = type.node.name.value;
   const memberJoins = type.directives.filter(isJoin("join__unionMember", graph));
   const members = memberJoins.flatMap((memberJoin) => stringOf(memberJoin, "member") ?? []);
   const isImplementsJoin = isJoin("join__implements", graph);
-  const implementations = [...draft.types].filter(([, { directives }]) =>
+  const implementations = [...supergraph.types].filter(([, { directives }]) =>
     directives.some((directive) => isImplementsJoin(directive) && argumentOf(directive, "interface") === name),
   );
   return [...members, ...implementations.map(([implementation]) => implementation)];
@@ -186,87 +182,47 @@ function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): 
 interface TypeJoin {
   readonly graph: string;
   readonly virtual: string;
-  /** The type's fields in the virtual subgraph, each with whether it is external. */
   readonly fields: ReadonlyMap<string, boolean>;
 }
 
-/** Adds the type and its fields to the virtual subgraph, with the directives that `model` has in the real one. */
-function joinType(type: TypeDraft, model: TypeDraft, { graph, virtual, fields }: TypeJoin): void {
+/** The type gets the directives that `model` has in the real subgraph. */
+function joinType(
+  edit: SupergraphEdit,
+  type: EditedType,
+  model: EditedType,
+  { graph, virtual, fields }: TypeJoin,
+): void {
   for (const [name, member] of type.members) {
-    if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) copyJoins(member, "join__enumValue", graph, virtual);
-    else joinField(type, member, model.members.get(name), { graph, virtual, isExternal: fields.get(name) });
+    if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) {
+      edit.addJoins(member, member.directives.filter(isJoin("join__enumValue", graph)), virtual);
+      continue;
+    }
+    const isExternal = fields.get(name);
+    // Without a `@join__field`, the field is in all subgraphs of its type, the virtual one included.
+    if (isExternal === false && !member.directives.some(isNamed("join__field"))) continue;
+    edit.makeJoinsExplicit(member, type);
+    if (isExternal === undefined) continue;
+    const join = model.members.get(name)?.directives.find(isJoin("join__field", graph));
+    const copied = join ?? joinDirective("join__field", graph);
+    edit.addJoins(member, [isExternal ? asExternal(copied) : withArgument(copied, "external", undefined)], virtual);
   }
-  const isModel = type === model;
-  const joins = joinsToCopy(model, graph).map((join) => withGraph(isModel ? join : asObjectType(join), virtual));
-  type.directives = [...type.directives, ...joins];
+  const joins = joinsToCopy(model, graph);
+  const asObjectType = (join: ConstDirectiveNode) => withArgument(join, "isInterfaceObject", undefined);
+  edit.addJoins(type, type === model ? joins : joins.map(asObjectType), virtual);
 }
 
 /** The `@join__type` directives with a resolvable key. If there are none, one without a key. */
-function joinsToCopy(model: TypeDraft, graph: string): readonly ConstDirectiveNode[] {
+function joinsToCopy(model: EditedType, graph: string): readonly ConstDirectiveNode[] {
   const joins = model.directives.filter(isJoin("join__type", graph));
   const resolvable = joins.filter((join) => isResolvable(join) && stringOf(join, "key") !== undefined);
   if (resolvable.length > 0) return resolvable;
-  const [first] = joins;
-  return first ? [withoutKey(first)] : [];
+  return joins.slice(0, 1).map((join) => withArgument(withArgument(join, "key", undefined), "resolvable", undefined));
 }
 
-interface FieldJoin {
-  readonly graph: string;
-  readonly virtual: string;
-  /** Undefined for a field that is not in the virtual subgraph. */
-  readonly isExternal: boolean | undefined;
-}
-
-/** @param model the field whose `@join__field` is copied. */
-function joinField(
-  type: TypeDraft,
-  field: MemberDraft,
-  model: MemberDraft | undefined,
-  { graph, virtual, isExternal }: FieldJoin,
-): void {
-  const hasNoJoin = !field.directives.some(isNamed("join__field"));
-  // Without a `@join__field`, the field is in all subgraphs of its type, the virtual one included.
-  if (hasNoJoin && isExternal === false) return;
-  if (hasNoJoin) addExplicitJoins(field, type);
-  if (isExternal === undefined) return;
-  const join = model?.directives.find(isJoin("join__field", graph)) ?? joinDirective("join__field", graph);
-  const copied = isExternal ? asExternal(join) : withArgument(join, "external", undefined);
-  field.directives = [...field.directives, withGraph(copied, virtual)];
-}
-
-function asObjectType(joinTypeDirective: ConstDirectiveNode): ConstDirectiveNode {
-  return withArgument(joinTypeDirective, "isInterfaceObject", undefined);
-}
-
-function withoutKey(directive: ConstDirectiveNode): ConstDirectiveNode {
-  return withArgument(withArgument(directive, "key", undefined), "resolvable", undefined);
-}
-
-function joinAbstractType(type: TypeDraft, graph: string, virtual: string, contents: SubgraphContents): void {
-  if (!contents.has(type.node.name.value)) return;
-  copyJoins(type, "join__unionMember", graph, virtual);
-  const implemented = type.directives.filter(isJoin("join__implements", graph));
-  const contained = implemented.filter((join) => contents.has(String(argumentOf(join, "interface"))));
-  type.directives = [...type.directives, ...contained.map((join) => withGraph(join, virtual))];
-}
-
-function copyJoins(owner: MemberDraft | TypeDraft, directiveName: string, graph: string, virtual: string): void {
-  const joins = owner.directives.filter(isJoin(directiveName, graph));
-  owner.directives = [...owner.directives, ...joins.map((one) => withGraph(one, virtual))];
-}
-
-/** Makes a moved field external in the real subgraph. */
-function makeExternal(member: MemberDraft | undefined, graph: string): void {
-  if (!member) return;
-  const isFieldJoin = isJoin("join__field", graph);
-  member.directives = member.directives.map((one) => (isFieldJoin(one) ? asExternal(one) : one));
-}
-
-/** The `@join__field` of a field that the subgraph does not resolve. */
-export function asExternal(joinField: ConstDirectiveNode): ConstDirectiveNode {
-  const withoutOthers = ["requires", "provides", "override", "overrideLabel"].reduce(
-    (directive, name) => withArgument(directive, name, undefined),
-    joinField,
+function findAbstractJoins({ directives }: EditedType, graph: string, contents: SubgraphContents) {
+  const isImplementsJoin = isJoin("join__implements", graph);
+  const isMemberJoin = isJoin("join__unionMember", graph);
+  return directives.filter(
+    (join) => isMemberJoin(join) || (isImplementsJoin(join) && contents.has(String(argumentOf(join, "interface")))),
   );
-  return withArgument(withoutOthers, "external", { kind: Kind.BOOLEAN, value: true });
 }
