@@ -104,11 +104,12 @@ test("a replaced supergraph is retained neither in the main thread nor in a plan
   for (let count = 1; count <= 4; count++) await swap(count);
   await expect.poll(() => countSchemas()).toBeLessThanOrEqual(schemas);
 
-  const tasks = createTaskRunner();
+  const tasks = createTaskRunner({ log: () => {} });
   const reload = async (id: number) => {
-    const loaded = tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl });
-    expect(loaded).toMatchObject({ kind: "loaded" });
-    tasks.run({ kind: "drop", id });
+    expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl })).toMatchObject({
+      kind: "loaded",
+    });
+    await tasks.run({ kind: "drop", id });
     // The planner is warmed in the next iteration of the event loop.
     await sleep(0);
   };

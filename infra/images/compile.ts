@@ -14,6 +14,8 @@ const environment = {
   PORT: "0",
   DATABASE_URL: "postgres://user@127.0.0.1:1/database",
   PURGE_URL: "http://127.0.0.1:1/",
+  // For the gateway, whose Apollo packages send usage reports by default.
+  APOLLO_TELEMETRY_DISABLED: "1",
   // With ADMIN_PORT a process loads its metrics listener, with the OTLP endpoint its export of traces.
   ADMIN_PORT: "0",
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",

@@ -1,4 +1,4 @@
-// The jobs that wait for any planner worker, bounded in length and in waiting time.
+// The queue of jobs that wait for any planner worker (operations to plan, and large introspections), bounded in length and in waiting time.
 import type { PlannerJob } from "./worker-messages.ts";
 
 export interface JobQueue {
@@ -7,16 +7,21 @@ export interface JobQueue {
    * @param cost the length of the operation in characters; Infinity for introspection. Lower numbers are taken first.
    */
   add(job: PlannerJob, cost: number): void;
-  /** The cheapest job; of several, the oldest. Planning takes up to a second for the longest operation: it must not delay short ones. */
+  /**
+   * Removes and returns the job with the lowest `cost`; of several, the oldest. Undefined if the queue is empty. Planning time grows with the
+   * length of the operation (a second for the longest), so this order keeps long operations from delaying short operations.
+   */
   take(): PlannerJob | undefined;
+  /** The number of queued jobs. */
   count(): number;
-  /** Jobs that are queued or added later settle as `not-started`. */
+  /** Settles all queued jobs, and those added later, as `not-started`. */
   close(): void;
 }
 
 export interface JobQueueOptions {
   readonly queuedJobsMax: number;
   readonly waitMsMax: number;
+  /** Called for each job that is taken, with the time that it waited. */
   onTaken(waitedMs: number): void;
 }
 

@@ -1,9 +1,15 @@
-// The planner pool: worker threads that run Apollo's query planner, because planning one operation can take seconds. One per process, for all
-// generations.
-// main thread: planner-pool -> supergraph-planner (one supergraph), job-queue, worker-slot -> planner-worker
+// The planner pool: worker threads that run Apollo's query planner, because planning one operation can take seconds. One pool per gateway process,
+// for all generations.
+//
+// main thread:   planner-pool -> supergraph-planner (plans operations of one supergraph), job-queue, worker-slot -> planner-worker
 // worker thread: worker-entry -> task-runner -> ../rewrite/query-planner
-// A *task* is a message to a worker; a *job* is a task with its limit of CPU time and its callback. Each worker runs, one by one: start jobs (load
-// all supergraphs in use), then setup jobs (load or drop one), then queued jobs (plan one operation, or execute one large introspection).
+// Both sides exchange the types of worker-messages.
+//
+// A *task* is one message to a worker, and a *job* is a task with its limit of CPU time and the callback that gets its outcome. Each worker has a
+// slot, which runs its jobs one by one, in this order:
+//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use
+//   setup jobs   for this worker: load or drop one supergraph
+//   queued jobs  for any worker: plan one operation, or execute one large introspection
 import { UnusableSupergraph } from "../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
@@ -13,26 +19,38 @@ import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
 
 export interface PlannerPool {
-  /** In all workers, or in none. @throws UnusableSupergraph if the supergraph is the cause; else an Error: a later attempt can succeed. */
+  /**
+   * Loads the supergraph in all workers. If one of them fails, all drop it.
+   * @throws UnusableSupergraph if the supergraph is the cause; any other Error if a later attempt can succeed.
+   */
   load(supergraphSdl: string): Promise<SupergraphPlanner>;
+  /** The number of operations and large introspections that wait for a worker. */
   countQueuedJobs(): number;
-  /** Operations that run or wait are rejected. */
+  /** Terminates the workers. Operations that run or wait are rejected: their jobs settle as `worker-lost` or `not-started`. */
   close(): Promise<void>;
 }
 
 export interface PlannerPoolOptions {
-  /** At least 1. Each holds a query planner for every supergraph in use. */
+  /** The number of worker threads, at least 1. Each holds a query planner for every supergraph in use. */
   readonly workers: number;
-  /** A worker that uses more CPU time for one operation is replaced, and the request is rejected with OPERATION_TOO_COMPLEX. */
+  /**
+   * A worker that uses more CPU time for one operation or introspection is terminated and replaced, and the request is rejected with
+   * OPERATION_TOO_COMPLEX.
+   */
   readonly planTimeoutMs: number;
   readonly observe: GatewayObserver;
+  /** The entry module of the worker threads. Tests replace it. */
   readonly workerFile?: URL;
+  /** The greatest number of queued jobs, 1,000 by default. Running jobs do not count. */
   readonly queuedJobsMax?: number;
-  /** Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
+  /** How long a job may be queued. Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
   readonly waitMsMax?: number;
-  /** Of each start job and setup job. */
+  /** The CPU time of each start job and setup job, 60 s by default. */
   readonly loadTimeoutMs?: number;
-  /** Of each worker. The query planner of a large supergraph takes 100 MB. A worker that needs more is replaced, and its task is not retried. */
+  /**
+   * The heap limit of each worker, 512 MB by default: the query planner of a large supergraph takes 100 MB. A worker that needs more is terminated
+   * and replaced, and its task is not retried: a request is rejected with OPERATION_TOO_COMPLEX, the load of a supergraph fails.
+   */
   readonly workerHeapMbMax?: number;
 }
 
@@ -43,21 +61,25 @@ const defaultWorkerFile = new URL("worker-entry.ts", import.meta.url);
 
 type LoadResult =
   | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
+  /** `outcome` is that of the first worker that did not load the supergraph. */
   | { readonly kind: "failed"; readonly outcome: TaskOutcome };
 
 export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   const { workers, planTimeoutMs, observe, workerFile: file = defaultWorkerFile } = options;
   const { workerHeapMbMax: heapMbMax = 512 } = options;
   const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
-  /** By id: the supergraphs in use, which a new worker loads. */
+  /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
   const supergraphs = new Map<number, string>();
+  /** Called for each queued job that a worker takes, also for an introspection. */
   const onTaken = (waitedMs: number) => observe({ kind: "plan-started", waitedMs });
   const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
   let lastId = 0;
 
+  // Each slot starts its worker at once, and calls `start` and `listStartJobs` again when it replaces a lost worker.
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost) => startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost }),
+      start: (onLost) =>
+        startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost, onLogEntry: observe }),
       listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
@@ -89,6 +111,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
       release(id);
       return { kind: "failed", outcome: failure };
     }
+    // All workers return the same `loaded`; the first one is used.
     const loaded = outcomes.find((outcome) => outcome.kind === "loaded");
     if (!loaded) throw new Error("A planner pool needs at least one worker.");
     const runTask: RunTask = (task) => runInAnyWorker({ ...task, id });
@@ -96,6 +119,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
     return { kind: "loaded", planner };
   }
 
+  /** Returns at once; the workers drop the supergraph later. A replacement of a worker does not load it any more. */
   function release(id: number): void {
     supergraphs.delete(id);
     for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
@@ -124,13 +148,17 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   };
 }
 
-/** The outcomes are ignored: if a worker cannot load a supergraph, the plan tasks of that supergraph fail in it. */
+/**
+ * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
+ * supergraph fail in it.
+ */
 function listStartJobs(supergraphs: ReadonlyMap<number, string>, cpuMsMax: number): PlannerJob[] {
   const tasks: Task[] = [{ kind: "start" }];
   for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl });
   return tasks.map((task) => ({ task, cpuMsMax, settle: () => {} }));
 }
 
+/** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
 function planningCostOf(task: PlanTask | IntrospectTask): number {
   return task.kind === "plan" ? task.operationText.length : Infinity;
 }

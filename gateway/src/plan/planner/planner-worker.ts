@@ -1,22 +1,27 @@
-// A planner worker as seen from the main thread.
+// One planner worker as seen from the main thread: a worker thread that runs one task at a time and is terminated if the task uses too much CPU time.
+// planner-pool.ts starts it, and worker-slot.ts gives it tasks.
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
 
 export interface PlannerWorker {
   /**
-   * Never rejects. One task at a time. Wall-clock time, in which the process may be paused or wait for a core, ends a worker only after `checksMax`.
-   * @param cpuMsMax the start of the thread included.
+   * Resolves with the result of the task, or with the reason why the worker ended. Never rejects. Call it for one task at a time.
+   * @param cpuMsMax the worker is terminated when it has used this CPU time. It includes the start of the thread, if it is not running yet.
+   * Wall-clock time is no measure of a task, because the process may be paused or wait for a core: it ends a worker only after `checksMax`.
    */
   run(task: Task, cpuMsMax: number): Promise<TaskResult | WorkerLost>;
-  /** Settles the task as `worker-lost`. Resolves when the thread has exited. */
+  /** Terminates the thread, and settles its task as `worker-lost`. Resolves when the thread has exited. */
   end(): Promise<void>;
 }
 
 export interface PlannerWorkerOptions {
+  /** The entry module of the thread. */
   readonly file: URL;
   readonly heapMbMax: number;
+  /** See `PlannerWorkerData`. */
   readonly isFirstLoadUrgent: boolean;
+  readonly onLogEntry: (entry: LibraryLogEntry) => void;
   /** Called at most once, before `run` resolves, and never after `end`. */
   readonly onLost: (lost: WorkerLost) => void;
 }
@@ -31,17 +36,18 @@ const checksMax = 10 * checksPerDeadline;
 /** Of `cpuMsMax`. Smaller than 1, because another thread may have used the core for a moment: otherwise a full interval would follow. */
 const deadlineTolerance = 0.95;
 
-/** The thread keeps the process alive only while it runs a task. */
+/** Starts the thread. It keeps the process alive only while it runs a task. */
 export function startPlannerWorker({
   file,
   heapMbMax,
   isFirstLoadUrgent,
+  onLogEntry,
   onLost,
 }: PlannerWorkerOptions): PlannerWorker {
   const worker = new Worker(file, {
     workerData: { compileCacheFolder: getCompileCacheDir(), isFirstLoadUrgent } satisfies PlannerWorkerData,
-    // Not the environment of the gateway: Apollo's packages read keys and switches from it.
-    env: { NODE_ENV: "production" },
+    // The worker does not get the environment of the gateway, because Apollo's packages read keys and switches from environment variables.
+    env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
     name: "planner",
   });
@@ -58,7 +64,10 @@ export function startPlannerWorker({
   }
 
   worker.unref();
-  worker.on("message", (result: TaskResult) => settleTask?.(result));
+  worker.on("message", (message: TaskResult | LibraryLogEntry) => {
+    if (message.kind === "library-log") onLogEntry(message);
+    else settleTask?.(message);
+  });
   worker.on("error", (error) => endAsLost(isOutOfMemory(error) ? "memory" : "died", error));
   worker.on("exit", (code) => endAsLost("died", new Error(`The planner worker exited with code ${code}`)));
 
@@ -103,7 +112,7 @@ export function startPlannerWorker({
   };
 }
 
-/** 0 if the thread is not running. */
+/** The CPU time of the thread. 0 if it is not running yet, or no longer. */
 async function readCpuMs(worker: Worker): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();

@@ -3,38 +3,49 @@ import { createHash } from "node:crypto";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface RejectedOperations {
+  /** @param key see `planKey`. */
   add(key: string): void;
+  /** Whether the operation failed so recently that it is still rejected. */
   has(key: string): boolean;
 }
 
-const entriesMax = 1_000;
-/**
- * After the first failure. Each further one doubles the time; a success does not reset it. Short at first, because the operation takes less CPU time
- * once the planner's code is compiled and its caches are filled.
- */
-const ttlMsMin = 10_000;
-const ttlMsMax = 10 * 60_000;
+interface RejectedOperationsOptions {
+  readonly entriesMax: number;
+  /**
+   * How long an operation is rejected after its first failure. Each further failure doubles the time, up to `ttlMsMax`; a success does not reset it.
+   * It is short at first, because the same operation takes less CPU time once the planner's code is compiled and its caches are filled.
+   */
+  readonly ttlMsMin: number;
+  readonly ttlMsMax: number;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
+}
 
 interface RejectedOperation {
   readonly ttlMs: number;
   readonly untilMs: number;
 }
 
-/** Stores hashes, because operations that are too complex are often long. @param nowMs a monotonic clock. */
-export function createRejectedOperations(nowMs = () => performance.now()): RejectedOperations {
+/** Stores hashes, because operations that are too complex are often long. */
+export function createRejectedOperations({
+  entriesMax,
+  ttlMsMin,
+  ttlMsMax,
+  clock,
+}: RejectedOperationsOptions): RejectedOperations {
   const entries = createBoundedMap<RejectedOperation>({ entriesMax });
   return {
     add(key) {
       const hash = hashOperation(key);
       const previous = entries.get(hash);
       const ttlMs = previous ? Math.min(2 * previous.ttlMs, ttlMsMax) : ttlMsMin;
-      entries.set(hash, { ttlMs, untilMs: nowMs() + ttlMs });
+      entries.set(hash, { ttlMs, untilMs: clock() + ttlMs });
     },
     has(key) {
       // Without entries, the operation need not be hashed.
       if (entries.size().entries === 0) return false;
       const rejected = entries.get(hashOperation(key));
-      return rejected !== undefined && nowMs() < rejected.untilMs;
+      return rejected !== undefined && clock() < rejected.untilMs;
     },
   };
 }

@@ -1,4 +1,5 @@
-// The planner pool's interface to one supergraph.
+// The planner pool's interface to one supergraph: plans its operations (for plan-cache.ts) and executes its large introspection queries (for
+// introspection/).
 import { Rejection } from "../../errors/rejections.ts";
 import type { GatewayObserver } from "../../observations.ts";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
@@ -7,14 +8,18 @@ import type { IntrospectTask, LoadedSupergraph, PlanTask, TaskOutcome, WorkerLos
 
 export interface SupergraphPlanner extends LoadedSupergraph {
   /**
-   * Concurrent calls for the same plan share one task. Returns JSON.
-   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit, or did recently; SERVICE_UNAVAILABLE if no worker plans it in time; Error
-   * for a bug, or if the worker died twice.
+   * Returns the query plan of an operation as JSON. Concurrent calls for the same plan share one task.
+   * @param enabledLabels labels of progressive `@override` that are true; all others are false.
+   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its CPU time or its memory, or did recently;
+   * SERVICE_UNAVAILABLE if the queue is full, the wait too long, or the worker gets no CPU time; Error for a bug, or if the worker died twice.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
-  /** Undefined if the JSON is longer than `bytesMax`. Throws as `plan`. */
+  /**
+   * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
+   * @throws Rejection OPERATION_TOO_COMPLEX if it exceeds the CPU time or memory of a worker; otherwise as `plan`.
+   */
   introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
-  /** Later calls of `plan` and `introspect` fail. */
+  /** Frees the supergraph's memory in the workers. Later calls of `plan` and `introspect` fail. */
   release(): void;
 }
 
@@ -30,7 +35,12 @@ export interface SupergraphPlannerOptions {
 export function createSupergraphPlanner(o: SupergraphPlannerOptions): SupergraphPlanner {
   const { loaded, runTask, release, observe } = o;
   const pending = new Map<string, Promise<string>>();
-  const rejected = createRejectedOperations();
+  const rejected = createRejectedOperations({
+    entriesMax: 1_000,
+    ttlMsMin: 10_000,
+    ttlMsMax: 10 * 60_000,
+    clock: () => performance.now(),
+  });
 
   async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<string> {
     const startedMs = performance.now();
@@ -47,7 +57,12 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
   }
 
   return {
-    ...loaded,
+    apiSdl: loaded.apiSdl,
+    aliasPrefix: loaded.aliasPrefix,
+    introspection: loaded.introspection,
+    overrideLabels: loaded.overrideLabels,
+    ineffectiveDirectives: loaded.ineffectiveDirectives,
+    rootFieldPriorities: loaded.rootFieldPriorities,
     plan(operationText, enabledLabels = []) {
       const key = planKey(operationText, enabledLabels);
       if (rejected.has(key)) return Promise.reject(new Rejection("OPERATION_TOO_COMPLEX"));
@@ -66,12 +81,14 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
   };
 }
 
+/** Identifies a plan of one supergraph: the operation, and the labels of `@override` that are true. */
 export function planKey(operationText: string, enabledLabels: readonly string[]): string {
   return enabledLabels.length === 0 ? operationText : `#${enabledLabels.join()}\n${operationText}`;
 }
 
 interface PlanFailure {
   readonly reason: string;
+  /** Thrown to the caller. */
   readonly error: Error;
   /** Logged. */
   readonly cause: unknown;
@@ -87,6 +104,7 @@ function explainFailure(outcome: TaskOutcome): PlanFailure {
   return { reason: "bug", error: cause, cause };
 }
 
+/** With the reasons `deadline` and `memory`, the operation itself exceeded a limit of the worker. */
 function explainLostWorker({ reason, cause }: WorkerLost): PlanFailure {
   if (reason === "died") return { reason, error: new Error("The planner worker died", { cause }), cause };
   if (reason === "stalled") return { reason, error: createBusyRejection(), cause };
@@ -99,7 +117,7 @@ function createBusyRejection(): Rejection {
   return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
-/** With the stack of the worker thread. */
+/** The failure as an Error, with the stack of the worker thread. */
 export function toError(outcome: TaskOutcome): Error {
   if (outcome.kind === "worker-lost") return outcome.cause;
   if (outcome.kind !== "failed") return new Error(`Unexpected outcome of a planner task: ${outcome.kind}`);

@@ -1,4 +1,5 @@
-// Runs the tasks of a planner worker, in its thread.
+// Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
+import { ApolloGateway } from "@apollo/gateway";
 import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
   readIntrospectionKey,
@@ -6,36 +7,52 @@ import {
   writeStandardIntrospection,
 } from "../introspection/introspection-writer.ts";
 import { createQueryPlanner, type QueryPlanner } from "../rewrite/query-planner.ts";
+import { withoutCacheTagLink } from "../rewrite/supergraph-features.ts";
 import { findWarmUpOperation } from "./warm-up-operation.ts";
-import type { IntrospectTask, PlanTask, Task, TaskResult } from "./worker-messages.ts";
+import type { IntrospectTask, LibraryLogEntry, PlanTask, Task, TaskResult } from "./worker-messages.ts";
 
-interface RunnableSupergraph extends Pick<QueryPlanner, "plan"> {
+interface RunnableSupergraph {
+  readonly planner: QueryPlanner;
+  /** The schema that clients see. */
   readonly apiSchema: GraphQLSchema;
 }
 
 export interface TaskRunner {
-  /** Never throws: a failure is a result of kind `too-complex` or `failed`. */
-  run(task: Task): TaskResult;
+  /** Never rejects: a failure is a result of kind `too-complex` or `failed`. */
+  run(task: Task): Promise<TaskResult>;
 }
+
+type SendLogEntry = (entry: LibraryLogEntry) => void;
 
 /** The error messages of the query planner's limits, which have no codes, and of the stack's limit, which deep operations reach first. */
 const tooComplexMessages =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
-export function createTaskRunner(): TaskRunner {
+export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskRunner {
   const supergraphs = new Map<number, RunnableSupergraph>();
 
-  function load(id: number, supergraphSdl: string): TaskResult {
-    const { plan: planOperation, ...facts } = createQueryPlanner(supergraphSdl);
-    const apiSchema = buildASTSchema(parse(facts.apiSdl, { noLocation: true }), { assumeValidSDL: true });
-    supergraphs.set(id, { plan: planOperation, apiSchema });
-    // The worker posts the result first: the planner is warmed while the main thread builds its schemas.
-    setImmediate(warmPlanner, apiSchema, planOperation);
-    return { kind: "loaded", ...facts, introspection: writeStandardIntrospection(apiSchema) };
+  async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
+    // Before `validate`: for a supergraph that both reject, this error message is clearer.
+    const planner = createQueryPlanner(supergraphSdl);
+    await validate(withoutCacheTagLink(supergraphSdl), log);
+    const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
+    supergraphs.set(id, { planner, apiSchema });
+    // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
+    setImmediate(warmPlanner, planner);
+    return {
+      kind: "loaded",
+      apiSdl: planner.apiSdl,
+      aliasPrefix: planner.aliasPrefix,
+      introspection: writeStandardIntrospection(apiSchema),
+      overrideLabels: planner.overrideLabels,
+      ineffectiveDirectives: planner.ineffectiveDirectives,
+      rootFieldPriorities: planner.rootFieldPriorities,
+    };
   }
 
   function plan({ id, operationText, enabledLabels }: PlanTask): TaskResult {
-    return { kind: "planned", planJson: JSON.stringify(getSupergraph(id).plan(operationText, enabledLabels)) };
+    const { planner } = getSupergraph(id);
+    return { kind: "planned", planJson: JSON.stringify(planner.plan(operationText, enabledLabels)) };
   }
 
   function introspect({ id, key, bytesMax }: IntrospectTask): TaskResult {
@@ -50,9 +67,10 @@ export function createTaskRunner(): TaskRunner {
     return supergraph;
   }
 
-  function runTask(task: Task): TaskResult {
+  async function runTask(task: Task): Promise<TaskResult> {
     switch (task.kind) {
       case "start":
+        // The result only shows that the worker runs.
         return { kind: "done" };
       case "load":
         return load(task.id, task.supergraphSdl);
@@ -66,25 +84,36 @@ export function createTaskRunner(): TaskRunner {
     }
   }
 
-  return {
-    run(task) {
-      try {
-        return runTask(task);
-      } catch (error) {
-        return toFailure(task, error);
-      }
-    },
+  return { run: (task) => runTask(task).catch((error: unknown) => toFailure(task, error)) };
+}
+
+/**
+ * Apollo Gateway is used only here, to validate the supergraph. The caller removes the link to `@cacheTag`, which Apollo Gateway does not know.
+ * @throws Error if Apollo Gateway rejects the supergraph.
+ */
+async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
+  const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
+  await gateway.load();
+  await gateway.stop();
+}
+
+function createLogger(log: SendLogEntry) {
+  const logAt = (level: LibraryLogEntry["level"]) => (message?: unknown) => {
+    const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
+    log({ kind: "library-log", level, text });
   };
+  // The `info` entries are routine messages about the start of Apollo Gateway, which each load of a supergraph repeats.
+  return { debug: logAt("debug"), info: logAt("debug"), warn: logAt("warn"), error: logAt("error") };
 }
 
 /**
  * Plans one operation, because the first plans take ten times as long as later ones: code is compiled, and the planner fills the caches of its
  * query graph. This is not the warming of a generation, which plans the operations that clients use most.
  */
-function warmPlanner(apiSchema: GraphQLSchema, plan: QueryPlanner["plan"]): void {
+function warmPlanner(planner: QueryPlanner): void {
   try {
-    const operation = findWarmUpOperation(apiSchema);
-    if (operation !== undefined) plan(operation);
+    const operation = findWarmUpOperation(planner.apiSdl);
+    if (operation !== undefined) planner.plan(operation);
   } catch {
     // Ignored: an operation of a client that causes the same error reports it.
   }

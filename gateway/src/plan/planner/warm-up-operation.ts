@@ -1,26 +1,30 @@
 // Writes the operation that each planner worker plans once after it has loaded a supergraph (`warmPlanner` in task-runner.ts).
 import {
+  buildASTSchema,
   getNamedType,
   type GraphQLField,
   type GraphQLObjectType,
-  type GraphQLSchema,
   isAbstractType,
   isObjectType,
   isRequiredArgument,
+  parse,
 } from "graphql";
 
-/** Large enough to have fetches to several subgraphs, small enough to be planned in some 10 ms. */
+/**
+ * The size of the operation: levels below the root fields, and leaf and composite fields of each level. Large enough to have fetches to several
+ * subgraphs, small enough to be planned in some 10 ms.
+ */
 const depthMax = 3;
 const leavesMax = 3;
 const branchesMax = 3;
 
 /** A small query through several types. Undefined if every root field requires an argument. */
-export function findWarmUpOperation(apiSchema: GraphQLSchema): string | undefined {
-  const query = apiSchema.getQueryType();
+export function findWarmUpOperation(apiSdl: string): string | undefined {
+  const query = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValid: true }).getQueryType();
   return query ? writeSelections(query, depthMax) : undefined;
 }
 
-/** Undefined if no field can be selected without arguments. */
+/** @param levelsBelow how many levels of composite fields may follow. @returns undefined if no field can be selected without arguments. */
 function writeSelections(type: GraphQLObjectType, levelsBelow: number): string | undefined {
   const selectable = Object.values(type.getFields()).filter(({ args }) => !args.some(isRequiredArgument));
   const leaves = selectable.filter(isLeaf).slice(0, leavesMax);
@@ -34,6 +38,7 @@ function isLeaf(field: GraphQLField<unknown, unknown>): boolean {
   return !isObjectType(type) && !isAbstractType(type);
 }
 
+/** @returns the composite field with its selections; empty if nothing can be selected in the field. */
 function writeBranch(field: GraphQLField<unknown, unknown>, levelsBelow: number): string[] {
   const type = getNamedType(field.type);
   if (isAbstractType(type)) return [`${field.name} { __typename }`];

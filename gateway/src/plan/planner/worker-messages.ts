@@ -1,8 +1,10 @@
-// The messages between the main thread and a planner worker.
+// The messages between the main thread and a planner worker. A worker runs one task at a time.
+import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import type { IntrospectionEntry, IntrospectionValues } from "../introspection/introspection-writer.ts";
-import type { QueryPlanner } from "../rewrite/query-planner.ts";
+import type { OverrideLabels } from "../rewrite/override-labels.ts";
+import type { IneffectiveDirectives } from "../rewrite/supergraph-features.ts";
 
-/** `id` identifies a supergraph. The result of `start` means that the worker is running. */
+/** `id` identifies a supergraph from `load` to `drop`. `start` does nothing: its result means that the worker is running. */
 export type Task =
   | { readonly kind: "start" }
   | { readonly kind: "load"; readonly id: number; readonly supergraphSdl: string }
@@ -14,7 +16,7 @@ export interface PlanTask {
   readonly kind: "plan";
   readonly id: number;
   readonly operationText: string;
-  /** Labels of progressive `@override` that are true. */
+  /** The labels of progressive `@override` that are true; all others are false. */
   readonly enabledLabels: readonly string[];
 }
 
@@ -26,23 +28,40 @@ export interface IntrospectTask {
   readonly bytesMax: number;
 }
 
+/** What a worker sends back for a task. */
 export type TaskResult =
   | { readonly kind: "done" }
   | ({ readonly kind: "loaded" } & LoadedSupergraph)
   /** A QueryPlan as JSON text: parsing it is faster than cloning the object, and its length is known. */
   | { readonly kind: "planned"; readonly planJson: string }
+  /** `values` is undefined if the JSON is longer than `bytesMax`. */
   | { readonly kind: "introspected"; readonly values: IntrospectionValues | undefined }
   | { readonly kind: "too-complex"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string; readonly stack: string | undefined };
 
-export interface LoadedSupergraph extends Omit<QueryPlanner, "plan"> {
+export interface LoadedSupergraph {
+  /** The API schema: the supergraph as clients see it. */
+  readonly apiSdl: string;
+  /** The prefix for aliases in operations to plan. No field name of the supergraph begins with it. */
+  readonly aliasPrefix: string;
   /** The responses to the introspection queries that tools send. */
   readonly introspection: readonly IntrospectionEntry[];
+  readonly overrideLabels: OverrideLabels;
+  readonly ineffectiveDirectives: IneffectiveDirectives;
+  readonly rootFieldPriorities: RootFieldPriorities;
+}
+
+/** A log entry of Apollo's libraries in the worker. It belongs to no task. */
+export interface LibraryLogEntry {
+  readonly kind: "library-log";
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly text: string;
 }
 
 /**
- * `deadline` and `memory`: the task itself exceeded a limit, so a retry would end in the same way. `stalled`: the worker got almost no CPU time.
- * `died`: any other exit, and the end of the pool.
+ * The worker ended before its task did. `deadline`: the task used too much CPU time. `memory`: it reached the worker's heap limit. In both cases the
+ * task itself is the cause, so a retry would end in the same way. `stalled`: the worker got almost no CPU time. `died`: any other exit or uncaught
+ * error, and the end of the pool.
  */
 export interface WorkerLost {
   readonly kind: "worker-lost";
@@ -50,6 +69,7 @@ export interface WorkerLost {
   readonly cause: Error;
 }
 
+/** No worker started the task. */
 interface TaskNotStarted {
   readonly kind: "not-started";
   readonly reason: "queue-full" | "waited-too-long" | "closed";
@@ -57,15 +77,17 @@ interface TaskNotStarted {
 
 export type TaskOutcome = TaskResult | WorkerLost | TaskNotStarted;
 
-/** `settle` is called once. */
+/** A task in the main thread, with the callback that gets its outcome. `settle` is called once. */
 export interface PlannerJob {
   readonly task: Task;
+  /** The CPU time that a worker may use for the task. */
   readonly cpuMsMax: number;
   settle(outcome: TaskOutcome): void;
 }
 
+/** The `workerData` of a planner worker. */
 export interface PlannerWorkerData {
-  /** Undefined if Node's compile cache is disabled. */
+  /** The folder of Node's compile cache; undefined if the cache is disabled. */
   readonly compileCacheFolder: string | undefined;
   /** Whether the gateway serves nothing until this worker has loaded its first supergraph. */
   readonly isFirstLoadUrgent: boolean;

@@ -1,21 +1,25 @@
-// One slot of the planner pool: gives its worker jobs one by one, and replaces it when it is lost.
+// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces the worker when it is lost. See planner-pool.ts
+// for the kinds of jobs.
 import type { PlannerWorker } from "./planner-worker.ts";
 import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
 
 export interface WorkerSlot {
+  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
   addSetupJob(job: PlannerJob): void;
-  /** The queue has a new job. */
+  /** To be called when the queue has a new job. */
   notify(): void;
-  /** The running job settles as `worker-lost`, setup jobs that wait as `not-started`. */
+  /** Terminates the worker. Its running job settles as `worker-lost`, setup jobs that wait settle as `not-started`. */
   close(): Promise<void>;
 }
 
 export interface WorkerSlotOptions {
-  /** `onLost` is called at most once, and never after the worker's `end`. */
+  /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. */
   readonly start: (onLost: (lost: WorkerLost) => void) => PlannerWorker;
+  /** The jobs that a new worker runs first: they load the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
+  /** Takes the next job from the queue that all slots share. */
   readonly takeQueuedJob: () => PlannerJob | undefined;
-  /** Called before the next worker starts. */
+  /** Called when the worker is lost, before the next one starts. */
   readonly onReplaced: (lost: WorkerLost) => void;
 }
 
@@ -28,6 +32,7 @@ function restartDelayMsAfter(earlierLosses: number): number {
   return Math.min(restartDelayMsMin * 2 ** (earlierLosses - 1), restartDelayMsMax);
 }
 
+/** Starts the first worker at once. */
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let worker: PlannerWorker | undefined;
   let startJobs: PlannerJob[] = [];
@@ -52,6 +57,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     restartTimer = setTimeout(start, delayMs).unref();
   }
 
+  /** Removes and returns the next job. Undefined if there is no job, or no worker to run it. */
   function takeJob(): { worker: PlannerWorker; job: PlannerJob; isStartJob: boolean } | undefined {
     if (!worker) return undefined;
     const startJob = startJobs.shift();
@@ -60,6 +66,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     return { worker, job, isStartJob: startJob !== undefined };
   }
 
+  /** Runs jobs until there is none or the worker is lost; for the next worker, `start` calls it again. Does nothing if it is running already. */
   async function work(): Promise<void> {
     if (isWorking) return;
     isWorking = true;

@@ -1,5 +1,8 @@
-// Apollo's query planner, with the rewriting that makes its plans correct. Synchronous and slow: it runs in planner workers.
-// For each operation: split-mutation, plan-resolvable, executable-directives, Apollo's planner, separate-branches, restore-plan.
+// Apollo's query planner, with the rewriting that makes its plans correct. Synchronous and slow: it runs in planner workers (planner/task-runner.ts).
+//
+// Once per supergraph: planner-supergraph.ts changes the supergraph (override-labels, synthetic-fields, separate-requires).
+// For each operation, in this order: split-mutation (one operation per root field), plan-resolvable (fields that no subgraph can resolve),
+// executable-directives (names and defaults), Apollo's planner, separate-branches (of interface objects), restore-plan (the published names).
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, printSchema } from "graphql";
@@ -22,26 +25,29 @@ import { parseOperation } from "./supergraph-edit.ts";
 import { type IneffectiveDirectives, listIneffectiveDirectives, supportedFeatures } from "./supergraph-features.ts";
 
 export interface QueryPlanner {
-  /** The supergraph as clients see it. */
+  /** The API schema: the supergraph as clients see it. */
   readonly apiSdl: string;
+  /** The prefix that `normalize` gives to aliases. */
   readonly aliasPrefix: string;
   readonly overrideLabels: OverrideLabels;
   readonly ineffectiveDirectives: IneffectiveDirectives;
   readonly rootFieldPriorities: RootFieldPriorities;
   /**
+   * @param operationText the printed `planned` of a `NormalizedOperation`: one anonymous operation.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
-   * @returns plain JSON with anonymous fetch operations; without a node if the operation is unresolvable.
+   * @returns plain JSON with anonymous fetch operations; without a node if the operation is unresolvable (plan-resolvable.ts).
    * @throws Error if the operation exceeds the planner's limits, or for a bug.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): QueryPlan;
 }
 
 /**
- * Paths to one field, as many as compared plans by default. Without it, 150 bytes that select three times through an interface of four types in four
- * subgraphs take minutes; with it, they are rejected within 0.1 s.
+ * The most paths to one field that the planner considers; its default limit of compared plans is the same number. Without this limit, an operation of
+ * 150 bytes that selects three times through an interface of four types in four subgraphs takes minutes. With the limit, it is rejected within 0.1 s.
  */
 const pathsMax = 10_000;
 
+// The planner would merge fetches of which one depends on the other.
 patchFetchMerging();
 
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
@@ -64,6 +70,8 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     return restorePlan(separateBranches(plan), additions);
   }
 
+  // A virtual subgraph can hide the only path to a field that exists in the published supergraph: the other fields are then planned. Without virtual
+  // subgraphs, no subgraph can resolve such a field, and the plan has no `node`: the operation is rejected.
   const planPart = virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
   return {
     apiSdl,
@@ -84,10 +92,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
 
 /** Builds the published supergraph, which must be valid. The modified supergraph for the planner need not be valid. */
 function validateSupergraph(supergraphSdl: string): Supergraph {
-  const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
-  // `build` validates the supergraph only; this call also validates the schema of each subgraph.
-  supergraph.subgraphs();
-  return supergraph;
+  return Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
 }
 
 function writeApi(supergraph: Supergraph): string {
@@ -105,6 +110,7 @@ function buildPlanner(document: DocumentNode) {
   return { planner, schema: supergraph.apiSchema() };
 }
 
+/** Joins the plans of a mutation's root fields. */
 function inSequence(plans: readonly QueryPlan[]): QueryPlan {
   const [first, ...others] = plans;
   if (first && others.length === 0) return first;

@@ -1,4 +1,4 @@
-// The features that a supergraph links.
+// The features that a supergraph links: supported features, features for which the gateway rejects the supergraph, and directives without effect.
 import {
   type CoreFeature,
   DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
@@ -15,7 +15,17 @@ export const supportedFeatures: ReadonlySet<string> = new Set([
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
 
-/** By identity, because a supergraph may rename directives: what the gateway does not do. */
+const cacheTagLinks = /@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g;
+
+/**
+ * Removes the link to `@cacheTag` from printed SDL, because Apollo Gateway rejects features that it does not know. The uses
+ * of the directive remain.
+ */
+export function withoutCacheTagLink(supergraphSdl: string): string {
+  return supergraphSdl.replaceAll(cacheTagLinks, "");
+}
+
+/** By the identity of a feature's link: what the gateway does not do for it. Not by directive name, because a supergraph may rename directives. */
 const unsupported: ReadonlyMap<string, string> = new Map([
   ["https://specs.apollo.dev/authenticated", "does not enforce @authenticated"],
   ["https://specs.apollo.dev/requiresScopes", "does not enforce @requiresScopes"],
@@ -25,8 +35,8 @@ const unsupported: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Directives that protect data must not be ignored. A link is recognized by its argument (`url` of `@link`, `feature` of the older `@core`), because
- * a supergraph may rename `@link` too.
+ * Rejects supergraphs with unsupported features. Directives that protect data must not be ignored. A link is recognized by its argument (`url` of
+ * `@link`, `feature` of the older `@core`), because a supergraph may rename `@link` too.
  * @throws Error that names each feature and the reason.
  */
 export function rejectUnsupportedFeatures({ definitions }: DocumentNode): void {
@@ -43,11 +53,14 @@ export function rejectUnsupportedFeatures({ definitions }: DocumentNode): void {
   if (problems.length > 0) throw new Error(`The supergraph cannot be served: ${problems.join("; ")}.`);
 }
 
-/** Logged when a supergraph is loaded. */
+/** Directives of a supergraph that have no effect in this gateway. The gateway logs them. */
 export interface IneffectiveDirectives {
-  /** By link URL: `https://specs.apollo.dev/cost/v0.1#@listSize`, or that of the feature if none of its directives is applied by name. */
+  /**
+   * Apollo's directives, by link URL such as `https://specs.apollo.dev/cost/v0.1#@listSize`. A linked feature none of whose directives is applied by
+   * its name has its URL alone: `@join__directive` may apply them.
+   */
   readonly federation: readonly string[];
-  /** Added by `@composeDirective`. */
+  /** Directives of subgraph teams, added by `@composeDirective`. */
   readonly custom: readonly string[];
 }
 
@@ -63,7 +76,7 @@ const effectiveFeatures = new Set([
 ]);
 const builtInDirectives = new Set(specifiedDirectives.map(({ name }) => name));
 
-/** Uses in operations do not count: the gateway forwards them to subgraphs. */
+/** Lists the directives without effect that the supergraph applies. Uses in operations do not count: the gateway forwards them to subgraphs. */
 export function listIneffectiveDirectives(supergraph: Schema): IneffectiveDirectives {
   const features = supergraph.coreFeatures;
   const applied = supergraph.directives().flatMap((directive) => {
