@@ -36,7 +36,7 @@ export interface PipelineOptions extends ExecuteOptions {
   readonly send: SendResponse;
 }
 
-export interface ReceivedRequest extends Pick<ExecutionRequest, "method" | "graphql" | "operation"> {
+interface ReceivedRequest extends Pick<ExecutionRequest, "method" | "graphql" | "operation"> {
   readonly responseType: ResponseType;
   /** Of the operation; `normal` for a document that is not in the operation store. */
   readonly priority: PriorityClass;

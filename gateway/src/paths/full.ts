@@ -4,7 +4,6 @@ import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
-import type { Charges } from "../admit/charges.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
@@ -21,7 +20,6 @@ import type { SendResponse } from "./send-response.ts";
 export interface FullPathOptions {
   readonly pipeline: Pipeline;
   readonly receiving: ReceiveOptions;
-  readonly charges: Charges;
   readonly generations: Generations;
   readonly persistedQueries: BoundedMap<string>;
   readonly send: SendResponse;
@@ -35,7 +33,7 @@ export interface FullPathOptions {
 export type FullPath = (exchange: GatewayExchange, received?: ReceivedParameters) => Promise<void>;
 
 export function createFullPath(options: FullPathOptions): FullPath {
-  const { pipeline, charges, generations, persistedQueries, send, observe } = options;
+  const { pipeline, receiving, generations, persistedQueries, send, observe } = options;
   return async (exchange, received) => {
     const { request, record } = exchange;
     if (record) record.path = "full";
@@ -57,7 +55,7 @@ export function createFullPath(options: FullPathOptions): FullPath {
       await pipeline.serve(exchange, { method, responseType, graphql, operation: undefined, priority }, pinned);
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error));
-      charges.debitDocument(exchange);
+      receiving.charges.debitDocument(exchange);
     }
   };
 }

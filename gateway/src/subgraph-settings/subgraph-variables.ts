@@ -18,7 +18,7 @@ export interface SubgraphVariables {
   readonly entityCache: EntityCacheSettings | undefined;
 }
 
-export interface EntityCacheSettings extends FollowedFeedsConfig {
+interface EntityCacheSettings extends FollowedFeedsConfig {
   /** The subgraphs whose results are cached, as `followedNameOf` names them. */
   readonly services: ReadonlySet<string>;
   readonly bytesMax: number;

@@ -42,7 +42,7 @@ import { requireOperation } from "../parse/operation.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import { createLibraryLogger } from "../telemetry/observation-log.ts";
 
-export interface OperationRequest {
+interface OperationRequest {
   readonly method: "GET" | "POST";
   readonly graphql: GraphqlRequest;
   /** New documents of several callers are validated in rotation. */

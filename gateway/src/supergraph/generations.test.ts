@@ -272,7 +272,6 @@ describe("the generation of a request", () => {
         jsonLimits: defaultJsonLimits,
         documentCharactersMax: 1_000,
       },
-      charges,
       generations,
       persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
       send,
