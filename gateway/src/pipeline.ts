@@ -34,8 +34,8 @@ import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { ClientResponse, ResponseType } from "./response.ts";
 import { readOperationReceipts, type OperationReceipts } from "./parse/operation-receipts.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
-import { createDeadline } from "./run/deadline.ts";
-import { createRequestScope, type RequestScope, type RequestScopeOptions } from "./run/request-scope.ts";
+import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
+import type { RequestScope } from "./run/request-scope.ts";
 import { addPlanAndReceipt, toCacheableResponse, toClientResponse } from "./shape/client-response.ts";
 import { listTimings } from "./shape/diagnostics.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
@@ -189,10 +189,10 @@ function openScope(
   { request, requestId, trace, caller, record }: GatewayExchange,
   receipts: OperationReceipts,
   identity: OperationIdentity,
-  deadline: RequestScopeOptions["deadline"],
+  deadline: OperationDeadline,
 ): RequestScope {
   const { authorization } = request.headers;
-  return createRequestScope({
+  return {
     requestId,
     trace,
     identity,
@@ -201,9 +201,10 @@ function openScope(
     provenWrites: receipts.writes,
     isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
     caching: mayBeCached(request) ? createCachingCollector() : undefined,
+    writes: undefined,
     deadline,
     record,
-  });
+  };
 }
 
 /** Whether caches may store the response, as far as the request decides it: a response to a request with a token may depend on the caller. */

@@ -1,6 +1,6 @@
 // Stage 2 of 5: parse. Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for pipeline.ts. Services read from
-// their primary database, so reads follow only two rules: they join no read that was sent before the write (run/fetch-sharing.ts), and use no older
-// result of the entity cache (run/cached-fetch.ts).
+// their primary database, so reads follow only two rules: they join no read that was sent before the write (run/fetch/fetch-sharing.ts), and use no older
+// result of the entity cache (run/fetch/cached-fetch.ts).
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { receiptHeader, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";

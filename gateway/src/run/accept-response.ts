@@ -10,7 +10,7 @@ import { memoizeBySource, type MemoSource } from "./caching/memoize-by-source.ts
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { FetchResult, ResponsePath, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
+import type { FetchResult, ResponsePath, SubgraphError, SubgraphResponse } from "./fetch/subgraph-response.ts";
 import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;

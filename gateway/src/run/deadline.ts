@@ -1,11 +1,8 @@
 // Stage 4 of 5: run. The deadline of one client request, for its fetches. pipeline.ts creates one per request, before the plan stage, so that the
 // time of planning counts too.
 import type { ServerResponse } from "node:http";
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { AbortSource } from "@tributary/kit/http/abort-source";
-
-/** Why a request's signal was aborted: its time has passed, or the client disconnected. */
-export type AbortReason = "timeout" | "disconnected";
+import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { AbortReason } from "./fetch/subgraph-client.ts";
 
 export interface OperationDeadline {
   /**

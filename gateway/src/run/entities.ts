@@ -4,7 +4,7 @@ import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { FirstObject, RepresentationSet } from "./representations.ts";
-import type { FetchResult } from "./subgraph-response.ts";
+import type { FetchResult } from "./fetch/subgraph-response.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

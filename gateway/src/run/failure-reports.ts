@@ -4,7 +4,7 @@ import { isClientCode, isForwardedCode, toClientCode } from "../errors/codes.ts"
 import type { GatewayObserver, RedactedSubgraphError } from "../observations.ts";
 import type { RedactPath } from "./redact-path.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { FetchResult, ResponsePath, SubgraphError } from "./subgraph-response.ts";
+import type { FetchResult, ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
 
 type GraphqlResult = Extract<FetchResult, { kind: "graphql" }>;
 export type FailedResult = Exclude<FetchResult, { kind: "graphql" }>;
@@ -24,7 +24,7 @@ const reportedMax = 20;
 export function createFailureReports(
   { observe, redactPath }: FailureReportOptions,
   service: string,
-  { requestId, trace, identity, signal, record }: RequestScope,
+  { requestId, trace, identity, deadline, record }: RequestScope,
 ) {
   const ids = { requestId, traceId: trace.traceId, ...identity };
   return {
@@ -45,7 +45,7 @@ export function createFailureReports(
     },
     /** A fetch without a usable response. Nothing is reported if it was not sent, or if the client has disconnected (`abandoned`). */
     failure(result: FailedResult): void {
-      if (result.kind === "abandoned" || signal.reason === "disconnected") return;
+      if (result.kind === "abandoned" || deadline.signal().reason === "disconnected") return;
       const { code, replica } = result;
       record?.addFailure({ service, replica, reason: code });
       const failure = { kind: "subgraph-fetch-failed", ...ids, service, replica, code } as const;

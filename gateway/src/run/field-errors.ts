@@ -3,8 +3,8 @@
 import type { CompiledFetch, ObjectLayout, RepresentationField } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { RepresentationSet } from "./representations.ts";
-import type { FailedFetch, FetchFailureCode } from "./subgraph-client.ts";
-import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
+import type { FailedFetch, FetchFailureCode } from "./fetch/subgraph-client.ts";
+import type { ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
 import { type LocatedObject, locateTargets, type ResponseTree } from "./targets.ts";
 
 /** Becomes one entry of the client's `errors[]`; stage 5 writes its message (shape/client-error.ts). */

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Formats response paths for the log, without text of a client or a subgraph. Used by failure-reports.ts and stage 5.
 import { type GraphQLSchema, isInterfaceType, isObjectType } from "graphql";
-import type { ResponsePath } from "./subgraph-response.ts";
+import type { ResponsePath } from "./fetch/subgraph-response.ts";
 
 export type RedactPath = (path: ResponsePath) => string;
 

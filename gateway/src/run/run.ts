@@ -18,17 +18,19 @@ import {
   storeJoin,
 } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
-import type { EntityList, ReadParts } from "./cached-fetch.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
+import { withCacheMetadata } from "./caching/response-caching.ts";
 import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
-import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
+import type { EntityList, ReadParts } from "./fetch/cache-slots.ts";
+import type { Fetch } from "./fetch/subgraph-request.ts";
+import type { SubgraphClient } from "./fetch/subgraph-client.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import { sendInOrder } from "./request-order.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
-import type { FetchResult } from "./subgraph-response.ts";
+import type { FetchResult } from "./fetch/subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -50,7 +52,13 @@ export interface RunResult {
   readonly isShared: boolean;
 }
 
-export interface RunOptions extends FetchOptions, AcceptOptions {
+export interface RunOptions extends AcceptOptions {
+  readonly fetch: Fetch;
+  readonly clientOf: (service: string) => SubgraphClient;
+  /** Whether several client requests can get the same response. */
+  readonly fetchSharing: boolean;
+  /** Undefined if it is off for all subgraphs. */
+  readonly entityCache: EntityCache | undefined;
   readonly stoppedKeyAdditions: StoppedKeyAdditions;
   /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (
@@ -75,14 +83,18 @@ interface Run extends RunState {
   readonly variables: Json;
   /** By `RepresentationPlan.group`; each is written when the first fetch of its group is sent. */
   readonly representations: (RepresentationSet | undefined)[];
-  readonly fetch: SendFetch;
+  readonly fetch: Fetch;
+  /** False within a mutation: its reads must see its writes, so they are not shared, not cached, and not reused for an equal request. */
+  readonly isReadOnly: boolean;
+  /** The results of requests that another one of the plan may repeat (`SubgraphRequest.repeats`). */
+  readonly repeats: Map<string, Promise<FetchResult>>;
   /** Undefined if it is off, or if this request must not use it: within a mutation, and with a token that this process has not verified. */
   readonly entityCache: EntityCache | undefined;
 }
 
 export function createRunStage(o: RunOptions): RunStage {
   return async (plan, variables, scope, introspected) => {
-    const isQuery = plan.kind === OperationTypeNode.QUERY;
+    const isReadOnly = plan.kind === OperationTypeNode.QUERY;
     const run: Run = {
       plan,
       variables,
@@ -92,9 +104,11 @@ export function createRunStage(o: RunOptions): RunStage {
       lacksEntities: false,
       fieldErrors: [],
       representations: [],
-      isShared: o.sharing !== undefined && !plan.isMerged && !introspected,
-      fetch: createFetch(o, scope, isQuery),
-      entityCache: isQuery && scope.isCallerVerified ? o.entityCache : undefined,
+      isShared: o.fetchSharing && !plan.isMerged && !introspected,
+      fetch: o.fetch,
+      isReadOnly,
+      repeats: new Map(),
+      entityCache: isReadOnly && scope.isCallerVerified ? o.entityCache : undefined,
     };
     // The compiled plan reads introspection fields from the join index after those of the fetches.
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
@@ -112,7 +126,7 @@ type RepresentationSets = readonly (RepresentationSet | undefined)[];
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
   if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
-  const { service, isMutation, mayRepeat, fetches, split } = request;
+  const { service, fetches, split } = request;
   if (split && isSplit(split)) return sendParts(split, run, createSendPart(o));
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
@@ -124,25 +138,50 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
     }
     return;
   }
-  const cache = run.entityCache?.of(service);
-  const post = (text: RequestText) => {
-    const body = bodyOf(request, text, sets, run);
-    const cacheable = cache && { cache, body, listParts: () => toReadParts(text, request, sets, run) };
-    return run.fetch({ service, isMutation, mayRepeat, body, cacheable });
-  };
   let text = request.currentText();
-  let result = await post(text);
+  let result = await fetchText(text, request, sets, run, o);
   let incomplete = acceptAll(result, text, fetches, run, o);
   // Each repetition leaves out the keys of at least one type, so the loop ends.
   while (incomplete && stopUnreturnedKeys(result, incomplete, run.joins, o)) {
     text = request.currentText();
-    result = await post(text);
+    result = await fetchText(text, request, sets, run, o);
     const fetchesLeft = incomplete.map(({ fetch }) => fetch);
     incomplete = acceptAll(result, text, fetchesLeft, run, o);
   }
   reportFailures(result, service, run, o);
   if (incomplete && split && needsSplit(split, result)) return repeatInParts(split, result, run, createSendPart(o), o);
   for (const sent of incomplete ?? []) acceptIncomplete(result, sent, run, o);
+}
+
+function fetchText(
+  text: RequestText,
+  request: CompiledRequest,
+  sets: RepresentationSets,
+  run: Run,
+  { clientOf }: RunOptions,
+): Promise<FetchResult> {
+  const { service, isMutation, mayRepeat } = request;
+  const { scope, isReadOnly } = run;
+  const { authorization, receipts } = scope;
+  const body = bodyOf(request, text, sets, run);
+  const cache = run.entityCache?.of(service);
+  const wantsCaching = scope.caching !== undefined;
+  const subgraphRequest = {
+    service,
+    // Of a cacheable request, the entity cache asks for the metadata of what it does not have.
+    body: wantsCaching && !cache ? withCacheMetadata(body) : body,
+    authorization,
+    receipts,
+    settledWrites: clientOf(service).writes.settled,
+    feedChanges: cache?.feedChanges ?? 0,
+    scope,
+    isMutation,
+    isShareable: isReadOnly,
+    repeats: mayRepeat && isReadOnly ? run.repeats : undefined,
+    cacheable: cache && { cache, listParts: () => toReadParts(text, request, sets, run) },
+    wantsCaching,
+  };
+  return run.fetch(subgraphRequest, scope.deadline.signal());
 }
 
 function createSendPart(o: RunOptions): SendPart<Run> {
@@ -157,6 +196,7 @@ function acceptAll(
   run: Run,
   o: RunOptions,
 ): readonly SentFetch[] | undefined {
+  run.scope.caching?.add(result.kind === "graphql" ? result.caching : undefined);
   if (result.isShared !== true) run.isShared = false;
   let incomplete: SentFetch[] | undefined;
   for (const fetch of fetches) {

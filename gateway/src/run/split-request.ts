@@ -4,18 +4,22 @@ import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compile/compiled-plan.ts";
 import { acceptIncomplete, type AcceptOptions, type RunState } from "./accept-response.ts";
 import { memoizeBySource } from "./caching/memoize-by-source.ts";
-import type { FetchOptions, SendFetch } from "./fetch.ts";
+import type { Fetch } from "./fetch/subgraph-request.ts";
+import type { SubgraphClient } from "./fetch/subgraph-client.ts";
 import { joinToAll } from "./joins.ts";
 import type { RepresentationSet } from "./representations.ts";
-import type { FetchResult } from "./subgraph-response.ts";
+import type { FetchResult } from "./fetch/subgraph-response.ts";
 
 interface SplitRun extends RunState {
   /** By `RepresentationPlan.group`. */
   readonly representations: readonly (RepresentationSet | undefined)[];
-  readonly fetch: SendFetch;
+  readonly fetch: Fetch;
 }
 
-type SplitOptions = AcceptOptions & Pick<FetchOptions, "clientOf">;
+interface SplitOptions extends AcceptOptions {
+  readonly clientOf: (service: string) => SubgraphClient;
+}
+
 type Rejection = Extract<FetchResult, { kind: "graphql" }>;
 
 /** Sends one part and accepts its response, in a run of its own. */
@@ -63,8 +67,8 @@ export async function repeatInParts<Run extends SplitRun>(
   // Client requests that share the rejection share the requests for its parts too: the first of them takes the retries.
   const sent = rejection.isShared === true ? memoizeBySource([rejection], split, take) : take();
   let helps = false;
-  const fetch: SendFetch = async (request) => {
-    const result = await run.fetch(request);
+  const fetch: Fetch = async (request, signal) => {
+    const result = await run.fetch(request, signal);
     if (result.kind === "graphql" && result.data) helps = true;
     return result;
   };

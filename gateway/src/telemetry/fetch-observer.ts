@@ -1,4 +1,4 @@
-// Counts and traces the fetches from subgraphs. run/fetch.ts calls it.
+// Counts and traces the fetches from subgraphs. run/fetch/ calls it.
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";

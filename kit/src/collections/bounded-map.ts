@@ -1,5 +1,5 @@
-// A map for caches that limits the number of its entries and the sum of their weights. The REST proxy's response cache has its own store
-// (rest-proxy/src/cache/store.ts), which evicts in the same order.
+// A map for caches that limits the number of its entries and the sum of their weights.
+import { evictUntil } from "./second-chance.ts";
 
 export interface MapSize {
   readonly entries: number;
@@ -36,8 +36,7 @@ interface MapEntry<Value> {
 }
 
 /**
- * Second chance: the oldest entry is evicted unless it was used since it was stored or last examined; then it moves to the end. A use only
- * sets a flag: reordering the map at each use (least recently used) would cost more than the lookup.
+ * Evicts by second chance (second-chance.ts).
  * @param entriesMax at least 1.
  * @param weightMax of all entries together. Default: only their number is limited.
  */
@@ -74,15 +73,8 @@ export function createBoundedMap<Value>({
 
   /** Evicts until both limits hold after `addedEntries` with a total weight of `addedWeight` are stored. */
   function evictUntilFits(addedEntries: number, addedWeight: number): void {
-    // An entry that moves to the end is iterated a second time. Its flag is then false, so it is evicted and the loop ends.
-    for (const [key, entry] of entries) {
-      if (entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax) return;
-      if (entry.isUsed) {
-        entry.isUsed = false;
-        entries.delete(key);
-        entries.set(key, entry);
-      } else evict(key);
-    }
+    const fits = () => entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax;
+    evictUntil(entries, fits, evict);
   }
 
   return {

@@ -5,9 +5,10 @@
 import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import { AbortSource } from "@tributary/kit/http/abort-source";
+import type { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
 import type { CacheLookup } from "./cache-request.ts";
 import { type Entry, isSentAfter, type SentRead } from "./entry.ts";
-import type { InvalidationLog } from "./invalidation.ts";
+import { startRead } from "./invalidation.ts";
 import { isRecentValidation } from "./reuse-rules.ts";
 import { matchesVary, type VaryKey } from "./vary.ts";
 
@@ -125,7 +126,7 @@ export function createSharedFetches({
         unlist(key, listed);
         all.remove(item);
       });
-      const sent = invalidationLog.startRead(lookup, isValidation ? nowMs() : undefined);
+      const sent = startRead(invalidationLog, lookup, isValidation ? nowMs() : undefined);
       const listed = { fetch, varyKey, sent, hasToken: isAuthorized(lookup) };
       byKey[key] = [...(byKey[key] ?? []), listed];
       const item = all.add(fetch);

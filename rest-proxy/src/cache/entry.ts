@@ -5,6 +5,7 @@
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { parseList } from "@tributary/kit/http/structured-fields";
+import type { Fill } from "@tributary/kit/invalidation/invalidation-log";
 import { type Validators, validatorsOf } from "./conditional.ts";
 import { heuristicSeconds, isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
 import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts";
@@ -30,12 +31,9 @@ export interface StoredHead {
   readonly groups: readonly string[];
 }
 
-/** A read as it was sent to the origin. `InvalidationLog.startRead` creates it. */
-export interface SentRead {
-  readonly origin: string;
+/** A read as it was sent to the origin. */
+export interface SentRead extends Fill {
   readonly key: string;
-  /** Its place in the order of invalidations, writes and validations: a number that only grows, not a time. */
-  readonly position: number;
   /** When it was sent, in milliseconds since 1970, if a client's `no-cache` caused it. */
   readonly validationSentAtMs?: number | undefined;
 }

@@ -1,5 +1,6 @@
 /** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4; `origin-fetch.ts`) or of a response to `HEAD` (4.3.5; `read.ts`). */
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import type { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
 import type { CacheLookup, OriginResponse } from "./cache-request.ts";
 import { hasStrongEtag } from "./conditional.ts";
 import {
@@ -11,7 +12,7 @@ import {
   toStoredHead,
   withDate,
 } from "./entry.ts";
-import type { InvalidationLog } from "./invalidation.ts";
+import { startRead } from "./invalidation.ts";
 import { readPolicy } from "./policy.ts";
 import type { Store } from "./store.ts";
 
@@ -82,7 +83,7 @@ export function createHeadValidation(options: HeadValidationOptions) {
 
   return (lookup: CacheLookup) => {
     const { key, varyValueOf, heuristicSecondsMax, request } = lookup;
-    const sent = invalidationLog.startRead(lookup);
+    const sent = startRead(invalidationLog, lookup);
     const requestedAtMs = nowMs();
     const wasAuthorized = request.headers["authorization"] !== undefined;
 

@@ -18,6 +18,7 @@ import type { FetchOutcome } from "./coalescing.ts";
 import { confirmsStored, hasStrongEtag, isCondition, isNotModified, validationConditions } from "./conditional.ts";
 import { type Entry, isFresh, isSentAfter, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
+import { startRead } from "./invalidation.ts";
 import {
   type AddHeaders,
   createCachedResponse,
@@ -27,7 +28,7 @@ import {
   writeStale,
 } from "./write-response.ts";
 import type { StaleRules } from "./reuse-rules.ts";
-import type { TtlSet } from "./ttl-set.ts";
+import type { TtlSet } from "@tributary/kit/collections/ttl-set";
 
 /** One `GET` to send to the origin. */
 export interface OriginRead {
@@ -263,7 +264,7 @@ function createReadSender(options: CacheFetchOptions): (read: OriginRead) => Pro
   return async (read) => {
     const { lookup, signal, fetch, fetchers, entry } = read;
     const requestedAtMs = nowMs();
-    const sent = invalidationLog.startRead(lookup, read.isValidation ? requestedAtMs : undefined);
+    const sent = startRead(invalidationLog, lookup, read.isValidation ? requestedAtMs : undefined);
     const conditions = entry && canConfirm(entry, lookup) ? validationConditions(entry.headers) : [];
     const sendsClientConditions = !entry && read.withConditions;
     const headers = sendsClientConditions

@@ -22,7 +22,7 @@ import {
   writeStale,
 } from "./write-response.ts";
 import { type FollowRules, mustValidate, type RequestRules } from "./reuse-rules.ts";
-import { createTtlSet, type TtlSet } from "./ttl-set.ts";
+import { createTtlSet, type TtlSet } from "@tributary/kit/collections/ttl-set";
 import { matchesVary, toVaryKey } from "./vary.ts";
 
 export interface ReadOptions extends CacheFetchOptions {

@@ -3,14 +3,15 @@
  * route, no service and no body format.
  */
 import type { ServerResponse } from "node:http";
+import { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
 import type { CacheLookup, CacheObservation, OriginFetchers, OriginResponse } from "./cache-request.ts";
 import { createSharedFetches } from "./coalescing.ts";
-import { createInvalidate, createInvalidationLog, type Invalidation, invalidatedBy, isSafe } from "./invalidation.ts";
+import { createInvalidate, type Invalidation, invalidatedBy, isSafe } from "./invalidation.ts";
 import { createReads, type Hits } from "./read.ts";
 import { forwardPastCache, type AddHeaders } from "./write-response.ts";
 import { createFollowRules, createRequestRules, createStaleRules, type FollowOptions } from "./reuse-rules.ts";
 import { Store } from "./store.ts";
-import { createTtlSet } from "./ttl-set.ts";
+import { createTtlSet } from "@tributary/kit/collections/ttl-set";
 
 export interface SharedCacheOptions extends FollowOptions {
   /** The name in `Cache-Status` (RFC 9211, 2): a token. */
@@ -76,7 +77,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
   const { name, nowMs, backgroundMax, keysOf } = options;
   const store = new Store(options, ({ bytes }) => observe({ kind: "evicted", bytes }));
-  const invalidationLog = createInvalidationLog({ notesMax });
+  const invalidationLog = new InvalidationLog({ notesMax });
   const sharedFetches = createSharedFetches({ invalidationLog, nowMs });
   const { invalidate, invalidateOrigin } = createInvalidate({ store, invalidationLog, observe });
   const reads = createReads({
@@ -149,7 +150,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     },
     invalidate,
     invalidateOrigin,
-    mark: invalidationLog.mark,
+    mark: () => invalidationLog.mark(),
     get size() {
       return { bytes: store.bytes, entries: store.entries };
     },

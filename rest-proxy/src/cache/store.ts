@@ -1,4 +1,6 @@
-// The memory of the cache. `createSharedCache` creates one store; read.ts, origin-fetch.ts, freshening.ts and invalidation.ts use it.
+// The memory of the cache.
+import { evictUntil } from "@tributary/kit/collections/second-chance";
+import { GroupIndex } from "@tributary/kit/invalidation/group-index";
 import type { Entry } from "./entry.ts";
 import { hasStrongEtag } from "./conditional.ts";
 import { isDisjoint, isSameVaryKey, matchesVary, type VaryValueOf } from "./vary.ts";
@@ -10,26 +12,21 @@ export interface StoreLimits {
   readonly variantsMax: number;
 }
 
-/** The stored responses of one key, the newest first. */
+/** The stored responses of one key. */
 interface Slot {
-  readonly entries: readonly Entry[];
-  /** Whether `find` was called for the key since its last response was stored, or since the key was last examined for eviction. */
+  /** The newest first. */
+  entries: readonly Entry[];
   isUsed: boolean;
 }
 
-/**
- * The stored responses, in memory. Second chance, as in the kit's `bounded-map.ts`: the oldest key is evicted unless it was used since it was
- * stored or last examined; then it moves to the end.
- */
+/** Evicts keys by second chance. */
 export class Store {
   readonly #limits: StoreLimits;
   readonly #onEvicted: (entry: Entry) => void;
   /** In eviction order. */
   readonly #byKey = new Map<string, Slot>();
-  readonly #byGroup = new Map<string, Set<Entry>>();
-  /** Of all entries, see `Entry.bytes`. */
+  readonly #groups = new GroupIndex<Entry>();
   bytes = 0;
-  /** The number of stored responses. */
   entries = 0;
 
   /** @param onEvicted called for each response that is removed because a limit is reached. */
@@ -53,24 +50,29 @@ export class Store {
   }
 
   /**
-   * Stores an entry; it replaces the entry with the same `Vary` key. Does not check `InvalidationLog.isOutdated`: the caller has to.
+   * Replaces the entry with the same `Vary` key. The caller has checked `InvalidationLog.isOutdated`.
    * @returns false if the entry is not stored: it is too large, or an entry that matches the same requests has a higher `position`.
    */
   put(entry: Entry): boolean {
     const { key, position, varyKey } = entry;
     const isNewer = (other: Entry) => other.position > position && !isDisjoint(other.varyKey, varyKey);
     if (this.variants(key).some(isNewer)) return false;
-    const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
+    const { entryBytesMax, bytesMax, entriesMax, variantsMax } = this.#limits;
     const replaced = this.variants(key).find((other) => isSameVaryKey(other.varyKey, varyKey));
     // Also if the new response is too large to be stored: the old one is outdated.
     if (replaced) this.remove(replaced);
     if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
-    this.#evictUntilFits(entry.bytes);
+    const fits = () => this.bytes + entry.bytes <= bytesMax && this.entries < entriesMax;
+    evictUntil(this.#byKey, fits, (_, { entries }) => {
+      for (const oldest of entries.toReversed()) if (!fits()) this.#evict(oldest);
+    });
     const variants = [entry, ...this.variants(key)];
     // Deleted first, so that the key moves to the end of the eviction order.
     this.#byKey.delete(key);
     this.#byKey.set(key, { entries: variants, isUsed: false });
-    this.#register(entry);
+    this.bytes += entry.bytes;
+    this.entries++;
+    this.#groups.add(entry);
     for (const surplus of variants.slice(variantsMax)) this.#evict(surplus);
     return true;
   }
@@ -81,8 +83,10 @@ export class Store {
     if (!slot?.entries.includes(entry)) return;
     const remaining = slot.entries.filter((other) => other !== entry);
     if (remaining.length === 0) this.#byKey.delete(entry.key);
-    else this.#byKey.set(entry.key, { entries: remaining, isUsed: slot.isUsed });
-    this.#unregister(entry);
+    else slot.entries = remaining;
+    this.bytes -= entry.bytes;
+    this.entries--;
+    this.#groups.delete(entry);
   }
 
   /** @returns the number of responses that were valid before. */
@@ -92,9 +96,7 @@ export class Store {
 
   /** RFC 9875, 2.2.1. @param origin undefined: of any. @returns the number of responses that were valid before. */
   invalidateGroup(group: string, origin?: string): number {
-    const members = [...(this.#byGroup.get(group) ?? [])];
-    if (origin === undefined) return this.#invalidate(members);
-    return this.#invalidate(members.filter((entry) => entry.origin === origin));
+    return this.#invalidate(this.#groups.list(group, origin));
   }
 
   /**
@@ -114,9 +116,9 @@ export class Store {
    * An invalidated entry with a strong ETag remains, so that the origin can confirm it with a 304 instead of sending it again.
    * @returns the number of responses that were valid before.
    */
-  #invalidate(entries: Iterable<Entry>): number {
+  #invalidate(entries: readonly Entry[]): number {
     let validBefore = 0;
-    for (const entry of [...entries]) {
+    for (const entry of entries) {
       if (entry.isInvalidated) continue;
       validBefore++;
       entry.isInvalidated = true;
@@ -125,57 +127,8 @@ export class Store {
     return validBefore;
   }
 
-  /** Adds the entry to the totals and to the index of groups. */
-  #register(entry: Entry): void {
-    this.bytes += entry.bytes;
-    this.entries++;
-    for (const group of entry.groups) {
-      const members = this.#byGroup.get(group);
-      if (members) members.add(entry);
-      else this.#byGroup.set(group, new Set([entry]));
-    }
-  }
-
-  #unregister(entry: Entry): void {
-    this.bytes -= entry.bytes;
-    this.entries--;
-    for (const group of entry.groups) {
-      const members = this.#byGroup.get(group);
-      members?.delete(entry);
-      if (members?.size === 0) this.#byGroup.delete(group);
-    }
-  }
-
   #evict(entry: Entry): void {
     this.remove(entry);
     this.#onEvicted(entry);
-  }
-
-  /**
-   * Evicts keys from the front of the queue until one more response of this size fits. A key that is moved to the end is reached once
-   * more, then unused, so the loop ends.
-   */
-  #evictUntilFits(bytes: number): void {
-    for (const [key, { entries, isUsed }] of this.#byKey) {
-      if (this.#fits(bytes)) return;
-      if (isUsed) {
-        this.#byKey.delete(key);
-        this.#byKey.set(key, { entries, isUsed: false });
-      } else {
-        this.#evictVariants(bytes, entries);
-      }
-    }
-  }
-
-  /** Evicts entries of one key, the oldest first, until one more response of this size fits. */
-  #evictVariants(bytes: number, entries: readonly Entry[]): void {
-    for (const entry of entries.toReversed()) {
-      if (this.#fits(bytes)) return;
-      this.#evict(entry);
-    }
-  }
-
-  #fits(bytes: number): boolean {
-    return this.bytes + bytes <= this.#limits.bytesMax && this.entries < this.#limits.entriesMax;
   }
 }

@@ -112,3 +112,8 @@ function readPublicSeconds(cacheControl = ""): number | undefined {
   const [, seconds] = maxAgePattern.exec(reversed) ?? [];
   return seconds === undefined ? undefined : Number(seconds);
 }
+
+/** Adds the extension by which a service of this platform reports which results caches may store (kit/src/graphql/cache-metadata.ts). */
+export function withCacheMetadata(body: string): string {
+  return `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}`;
+}

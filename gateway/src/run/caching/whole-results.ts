@@ -2,7 +2,8 @@
 // gets the same object, so values that are computed from it can be memoized on it (memoize-by-source.ts). subgraph-cache.ts has one store for each
 // subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-import { confirmedMsOf, type StoredResult } from "./entity-store.ts";
+import type { StoredResult } from "./entity-store.ts";
+import { confirmedMsOf } from "./freshness.ts";
 import type { SharedSource } from "./memoize-by-source.ts";
 
 /** The response of a subgraph as if one request had fetched everything. */

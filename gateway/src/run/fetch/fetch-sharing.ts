@@ -1,56 +1,35 @@
 // Stage 4 of 5: run. Equal reads in flight are sent once, and all client requests that wait for one get the same result object. Its content never
-// changes. One FetchSharing per supergraph; off with FETCH_SHARING=false.
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { AbortSource } from "@tributary/kit/http/abort-source";
+// changes. Off with FETCH_SHARING=false.
+import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { FetchObserver } from "../../telemetry/fetch-observer.ts";
+import type { Fetch, ReadIdentity, SubgraphRequest } from "./subgraph-request.ts";
 import { abortedFetch } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
-
-/** Sends a read, which the signal aborts. `share` calls it synchronously or never, so the caller knows on return whether it sends or joins a read. */
-type SendRead = (signal: AbortSignalLike) => Promise<FetchResult>;
-
-export interface FetchSharing {
-  /**
-   * The result of an equal read in flight, else of a new read that `send` sends. When `signal` is aborted, the promise resolves at once as an aborted
-   * fetch; the read itself is aborted when all requests that wait for it are. `isShared` is set if several requests waited to the end: values
-   * computed from the result are then memoized (caching/memoize-by-source.ts).
-   */
-  share(key: ReadKey, signal: AbortSignalLike, send: SendRead): Promise<FetchResult>;
-}
-
-/** Everything that a response may depend on. Of the forwarded headers, only `authorization`: no response depends on the request id or the trace. */
-interface ReadKey {
-  readonly service: string;
-  readonly body: string;
-  readonly authorization: string | undefined;
-  /**
-   * How many changes of the subgraph were known before the read was sent: mutations of this process that had settled (write-counts.ts), and changes
-   * from its feed. A read joins only a read with the same count: an earlier one may not contain a write whose response a client already has.
-   */
-  readonly knownChanges: number;
-  /** The client's receipts: a read joins only a read with the same receipts, which was sent after the writes that they prove. */
-  readonly receipts: string | undefined;
-}
 
 /** The most reads in flight that other requests can join; further reads are sent alone. */
 const inFlightReadsMax = 1_024;
 
 interface InFlightRead {
-  readonly key: ReadKey;
+  readonly identity: ReadIdentity;
   readonly result: Promise<FetchResult>;
   readonly abortSource: AbortSource;
   waitersCount: number;
 }
 
-export function createFetchSharing(): FetchSharing {
+/**
+ * A request that is aborted gets its result at once; the read itself is aborted with the last request that waits for it. `isShared` of the result is
+ * set if several requests waited to the end: values computed from it are then memoized (caching/memoize-by-source.ts).
+ */
+export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
   const reads = createReadTable();
 
-  function start(key: ReadKey, send: SendRead): InFlightRead {
+  function start(request: SubgraphRequest): InFlightRead {
     const abortSource = new AbortSource();
-    const read: InFlightRead = { key, result: send(abortSource), abortSource, waitersCount: 0 };
-    // The table is full: no other request can join this read.
+    const result = next(request, abortSource);
+    const read: InFlightRead = { identity: request, result, abortSource, waitersCount: 0 };
     if (!reads.add(read)) return read;
-    read.result.then(
-      (result) => complete(read, result),
+    result.then(
+      (fetched) => complete(read, fetched),
       () => reads.remove(read),
     );
     return read;
@@ -88,8 +67,12 @@ export function createFetchSharing(): FetchSharing {
     });
   }
 
-  return {
-    share: (key, signal, send) => waitFor(reads.find(key) ?? start(key, send), signal),
+  return (request, signal) => {
+    if (!request.isShareable) return next(request, signal);
+    const inFlight = reads.find(request);
+    const result = waitFor(inFlight ?? start(request), signal);
+    if (inFlight) observer?.join(request.service, request.scope.record, result);
+    return result;
   };
 }
 
@@ -102,20 +85,20 @@ function createReadTable() {
   const lists = Array.from({ length: 256 }, (): InFlightRead[] => []);
   let count = 0;
 
-  const listOf = ({ body }: ReadKey) => lists[body.length % lists.length] as InFlightRead[];
+  const listOf = ({ body }: ReadIdentity) => lists[body.length % lists.length] as InFlightRead[];
 
   return {
-    find: (key: ReadKey) => listOf(key).find((read) => isSameKey(read.key, key)),
+    find: (identity: ReadIdentity) => listOf(identity).find((read) => isSame(read.identity, identity)),
     /** @returns false if the table is full. */
     add(read: InFlightRead): boolean {
       if (count >= inFlightReadsMax) return false;
       count++;
-      listOf(read.key).push(read);
+      listOf(read.identity).push(read);
       return true;
     },
     /** Does nothing for a read that is not in the table. */
     remove(read: InFlightRead): void {
-      const list = listOf(read.key);
+      const list = listOf(read.identity);
       const index = list.indexOf(read);
       if (index < 0) return;
       count--;
@@ -125,7 +108,8 @@ function createReadTable() {
 }
 
 /** Compares the bodies last: they are long. */
-function isSameKey(a: ReadKey, b: ReadKey): boolean {
-  if (a.knownChanges !== b.knownChanges || a.service !== b.service || a.receipts !== b.receipts) return false;
+function isSame(a: ReadIdentity, b: ReadIdentity): boolean {
+  if (a.settledWrites !== b.settledWrites || a.feedChanges !== b.feedChanges) return false;
+  if (a.service !== b.service || a.receipts !== b.receipts) return false;
   return a.authorization === b.authorization && a.body === b.body;
 }

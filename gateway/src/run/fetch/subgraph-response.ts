@@ -1,9 +1,9 @@
 // Stage 4 of 5: run. Parses the response of a subgraph, for fetch.ts, and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are
 // checked in entities.ts, other values in stage 5.
 import { parseBigIntJson } from "@tributary/kit/json/exact-json";
-import { isClientCode, isForwardedCode } from "../errors/codes.ts";
-import type { SharedSource } from "./caching/memoize-by-source.ts";
-import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
+import { isClientCode, isForwardedCode } from "../../errors/codes.ts";
+import type { SharedSource } from "../caching/memoize-by-source.ts";
+import { readSubgraphCaching, type SubgraphCaching } from "../caching/response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];

@@ -4,9 +4,15 @@ import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
-import type { GatewayObserver } from "../observations.ts";
-import type { AbortReason } from "./deadline.ts";
-import type { WriteCount } from "./write-counts.ts";
+import type { GatewayObserver } from "../../observations.ts";
+
+/** Why a request's signal was aborted: its time has passed, or the client disconnected. */
+export type AbortReason = "timeout" | "disconnected";
+
+/** How many mutations to one subgraph have settled: by a response, a failure, a timeout or an abort. */
+export interface WriteCount {
+  settled: number;
+}
 
 export interface SubgraphClient {
   readonly name: string;

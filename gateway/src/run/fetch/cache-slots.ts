@@ -1,20 +1,16 @@
-// Stage 4 of 5: run. Reads one request of a plan through the entity cache, for fetch.ts: results that are not cached are fetched without credentials,
-// stored and shared by all callers. Results that turn out to depend on the caller are fetched again with the caller's credentials.
-import type { CacheHit, Fill, SubgraphCache } from "./caching/subgraph-cache.ts";
-import { type CachingCollector, createCachingCollector } from "./caching/response-caching.ts";
-import type { ComposedResult } from "./caching/whole-results.ts";
-import type { RepresentationSet } from "./representations.ts";
-import type { RequestScope } from "./request-scope.ts";
+// Stage 4 of 5: run. The slots of a request that is read through the entity cache: which results it consists of, which of them a response has, and the
+// result that they make together. Pure.
+import type { CacheHit, SubgraphCache } from "../caching/subgraph-cache.ts";
+import { createCachingCollector } from "../caching/response-caching.ts";
+import type { ComposedResult } from "../caching/whole-results.ts";
 import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
 
-/** A request for root fields or entities. */
+/** What the entity cache needs of a request. */
 export interface CacheableRead {
   readonly cache: SubgraphCache;
-  /** The request's JSON. */
-  readonly body: string;
   /** Called at most once. */
   listParts(): ReadParts;
 }
@@ -35,27 +31,16 @@ export interface EntityList {
   readonly variable: string;
   /** The response name of its entities. */
   readonly entitiesKey: string;
-  readonly representations: Pick<RepresentationSet, "count" | "textOf">;
+  readonly representations: {
+    readonly count: number;
+    textOf(index: number): string;
+  };
   /** Whether an entry of the response is the entity of the representation with this index; false for null. */
   isRequested(entity: unknown, index: number): boolean;
 }
 
-export interface CachedReadOptions {
-  readonly scope: Pick<RequestScope, "authorization" | "provenWrites" | "caching">;
-  /** The mutations of this process to the subgraph that have settled. */
-  settledWrites(): number;
-  /** Sends a read without credentials, or joins an equal one; `onResult` is called once for all that join. */
-  readPublic(body: string, onResult: (result: FetchResult) => void): Promise<FetchResult>;
-  /** Sends a read with the client's credentials, or joins an equal one. */
-  readOwn(body: string): Promise<FetchResult>;
-}
-
-interface Read extends ReadParts {
-  readonly cache: SubgraphCache;
-}
-
 /** One result with its own key in the cache: an entity, or the data of a request for root fields. */
-interface Slot {
+export interface Slot {
   readonly key: string;
   /** Undefined for root fields. */
   readonly list: EntityList | undefined;
@@ -64,54 +49,21 @@ interface Slot {
 }
 
 /** Slots that one request fetches, by their lists, each in the order of its representations. */
-type SentSlots = ReadonlyMap<EntityList | undefined, readonly Slot[]>;
+export type SentSlots = ReadonlyMap<EntityList | undefined, readonly Slot[]>;
 
 /** One request that was sent for some of the slots. */
-interface SlotFetch {
+export interface SlotFetch {
   readonly sent: SentSlots;
   readonly result: FetchResult;
   /** The slots whose results are used: all, or some of a result without errors. */
   readonly used: ReadonlySet<Slot>;
 }
 
-export async function readThroughCache(
-  { cache, body, listParts }: CacheableRead,
-  o: CachedReadOptions,
-): Promise<FetchResult> {
-  const unknownWrites = cache.listUnknown(o.scope.provenWrites);
-  // A client gets no result that was stored before a write that it has a receipt for, or before a write through this process.
-  const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
-  // A whole result, which is stored for the whole request, has no caching metadata: it is not used if the client's response needs the metadata.
-  const mayUseWhole = mayUseStored && !o.scope.caching;
-  const whole = mayUseWhole ? cache.findWhole(body, o.settledWrites()) : undefined;
-  if (whole) return whole;
-  const { head, variables, lists } = listParts();
-  const read = { cache, head, variables, lists };
-  const hasCredentials = o.scope.authorization !== undefined;
-  const hits = new Map<Slot, CacheHit>();
-  const missing: Slot[] = [];
-  const marked: Slot[] = [];
-  for (const slot of listSlots(read)) {
-    const hit = mayUseStored ? findUsable(cache, slot, o) : undefined;
-    if (hit) hits.set(slot, hit);
-    // The result of a marked slot depends on the caller: it is fetched with credentials at once.
-    else if (hasCredentials && cache.isMarked(slot.key)) marked.push(slot);
-    else missing.push(slot);
-  }
-  cache.count({ hit: hits.size, miss: missing.length, bypass: marked.length });
-  const areAllHits = missing.length === 0 && marked.length === 0;
-  if (areAllHits && mayUseWhole) {
-    const result = composeHits(read, hits);
-    cache.putWhole(body, result, hits.values());
-    return result;
-  }
-  if (areAllHits) return compose(read, hits, [], o);
-  const fetches = await Promise.all([readMissing(read, missing, o), readAsCaller(read, marked, o)]);
-  return compose(read, hits, fetches.flat(), o);
-}
-
 /** The slots of a request. A key has the text of the request without its representations, and one representation if there are any. */
-function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
+export function listSlots(
+  { head, variables, lists }: ReadParts,
+  cache: Pick<SubgraphCache, "toShortText">,
+): readonly Slot[] {
   // This JSON is written without line breaks, so the texts are unambiguous.
   const requestText = `${head}\n${variables}`;
   if (lists.length === 0) return [{ key: cache.toShortText(requestText), list: undefined, index: 0 }];
@@ -125,43 +77,7 @@ function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
   return slots;
 }
 
-function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): CacheHit | undefined {
-  const hit = cache.find(key, o.settledWrites());
-  // The caching headers of the client's response need at least one whole second: a result with less is fetched again.
-  const isAlmostStale = o.scope.caching !== undefined && hit?.seconds === 0;
-  return isAlmostStale ? undefined : hit;
-}
-
-/** Fetches slots without credentials. If the client has credentials, slots that may not be the same for every caller are fetched again with them. */
-async function readMissing(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly SlotFetch[]> {
-  if (slots.length === 0) return [];
-  const { cache } = read;
-  const sent = Map.groupBy(slots, ({ list }) => list);
-  const fill = cache.startFill(o.settledWrites());
-  const result = await o.readPublic(writeBody(read, sent), (fetched) => storeResults(cache, fill, sent, fetched));
-  const publicFetch = { sent, result, used: new Set(slots) };
-  if (o.scope.authorization === undefined) return [publicFetch];
-  // A subgraph that cannot be reached is not reached with credentials either.
-  if (result.kind === "failed" || result.kind === "abandoned") return [publicFetch];
-  const storable = findStorable(sent, result);
-  const repeated = slots.filter((slot) => !storable.has(slot));
-  if (repeated.length === 0) return [publicFetch];
-  for (const { key } of findCauses(repeated, sent, result)) cache.mark(key);
-  cache.countRepeat();
-  const ownFetches = await readAsCaller(read, repeated, o);
-  if (storable.size === 0) return ownFetches;
-  return [{ sent, result, used: new Set(storable.keys()) }, ...ownFetches];
-}
-
-/** Fetches slots with the client's credentials. */
-async function readAsCaller(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly SlotFetch[]> {
-  if (slots.length === 0) return [];
-  const sent = Map.groupBy(slots, ({ list }) => list);
-  const result = await o.readOwn(writeBody(read, sent));
-  return [{ sent, result, used: new Set(slots) }];
-}
-
-function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): string {
+export function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): string {
   const members = lists.map((list) => {
     const texts = (sent.get(list) ?? []).map(({ index }) => list.representations.textOf(index));
     return `"${list.variable}":[${texts.join(",")}]`;
@@ -170,16 +86,8 @@ function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): stri
   return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
 }
 
-function storeResults(cache: SubgraphCache, fill: Fill, sent: SentSlots, result: FetchResult): void {
-  if (result.kind !== "graphql" || !result.caching) return;
-  const { seconds, needsFeed } = result.caching;
-  const values = listValues(sent, result);
-  for (const [slot, groups] of findStorable(sent, result))
-    cache.put(fill, { key: slot.key, data: values.get(slot) as Json, groups, seconds, needsFeed });
-}
-
 /** The entity of each slot, or the data for root fields. No entity for a list that has not the requested length. */
-function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slot, unknown> {
+export function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slot, unknown> {
   const values = new Map<Slot, unknown>();
   for (const [list, slots] of sent) {
     const entities = list ? data?.[list.entitiesKey] : [data];
@@ -193,7 +101,7 @@ function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slo
  * The slots whose results the subgraph declares to be the same for every caller, with their cache groups. A slot with a null entity or root field
  * is left out: the null can be due to missing credentials.
  */
-function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, readonly string[]> {
+export function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, readonly string[]> {
   const storable = new Map<Slot, readonly string[]>();
   if (result.kind !== "graphql" || !result.caching || result.errors.length > 0) return storable;
   const { groups: wholeGroups, entities } = result.caching;
@@ -219,7 +127,7 @@ function isWithoutNull(data: unknown): boolean {
  * Which of the slots that are fetched again are marked (`SubgraphCache.mark`): those with a null or an error, or all if there are none. A subgraph
  * declares for the whole response that it depends on the caller, even if one entity is the cause; that entity is usually null without credentials.
  */
-function findCauses(repeated: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
+export function findCauses(repeated: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
   if (result.kind !== "graphql") return repeated;
   const values = listValues(sent, result);
   const failed = new Set(result.errors.map(({ path }) => findSlot(path, sent)));
@@ -236,11 +144,11 @@ function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefine
 }
 
 /** The result as if one request had fetched everything. As without the cache, a failed request fails the whole fetch. */
-function compose(
+export function compose(
   { lists }: ReadParts,
   hits: ReadonlyMap<Slot, CacheHit>,
   fetches: readonly SlotFetch[],
-  { scope }: CachedReadOptions,
+  wantsCaching: boolean,
 ): FetchResult {
   const [first] = fetches;
   if (first && fetches.length === 1 && hits.size === 0) return first.result;
@@ -250,8 +158,8 @@ function compose(
   let isDataNull = false;
   let isDocumentRejected = false;
   for (const [slot, hit] of hits) {
-    caching.add(hit);
-    values.set(slot, hit.data);
+    caching.add({ seconds: hit.seconds, groups: hit.stored.groups });
+    values.set(slot, hit.stored.data);
   }
   for (const { sent, result, used } of fetches) {
     if (result.kind !== "graphql") return result;
@@ -262,18 +170,20 @@ function compose(
     for (const error of result.errors) errors.push(toWholePath(error, sent));
   }
   const data = isDataNull ? null : toData(lists, values);
+  const declared = wantsCaching ? caching.read() : undefined;
   return {
     kind: "graphql",
     data,
     errors,
     replica: "entity cache",
-    caching: scope.caching && toCaching(caching),
+    // Only `seconds` and `groups` of a composed result are read.
+    caching: declared && { ...declared, entities: undefined, needsFeed: true },
     isDocumentRejected,
   };
 }
 
-function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): ComposedResult {
-  const values = new Map(Array.from(hits, ([slot, { data }]) => [slot, data]));
+export function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): ComposedResult {
+  const values = new Map(Array.from(hits, ([slot, { stored }]) => [slot, stored.data]));
   return { kind: "graphql", data: toData(lists, values), errors: [], replica: "entity cache" };
 }
 
@@ -300,10 +210,4 @@ function toWholePath(error: SubgraphError, sent: SentSlots): SubgraphError {
   if (entitiesKey === undefined || typeof sentIndex !== "number") return error;
   const slot = findSlot(error.path, sent);
   return { ...error, path: slot && [entitiesKey, slot.index, ...rest] };
-}
-
-/** fetch.ts reads only `seconds` and `groups`; the other members complete the type. */
-function toCaching(collector: CachingCollector): GraphqlResponse["caching"] {
-  const caching = collector.read();
-  return caching && { ...caching, entities: undefined, needsFeed: true };
 }
