@@ -1,23 +1,16 @@
-// Stage 4 of 5: run. The deadline of one client request, for its fetches. pipeline.ts creates one per request, before the plan stage, so that the
-// time of planning counts too.
+// Stage 4 of 5: run. The deadline of one client request. It begins before the plan stage, so that the time of planning counts too.
 import type { ServerResponse } from "node:http";
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { AbortReason } from "./fetch/subgraph-client.ts";
 
 export interface OperationDeadline {
-  /**
-   * Created on first use, with its timer and listener, which a request without fetches does not need. If the client has disconnected before, the
-   * signal is already aborted.
-   */
+  /** Created on first use: a request without fetches needs no timer and no listener. */
   signal(): AbortSignalLike;
-  /** Frees the timer and the listener. Called when the response body is known, before it is sent. */
+  /** Called when the response body is known, before it is sent. */
   clear(): void;
 }
 
-/**
- * A signal that is aborted `timeoutMs` from now, or when the client disconnects before `clear`.
- * @param onDisconnected is not called for a request whose signal is never used.
- */
+/** @param onDisconnected is not called for a request whose signal is never used. */
 export function createDeadline(
   response: ServerResponse,
   timeoutMs: number,
@@ -37,7 +30,7 @@ export function createDeadline(
     source = started;
     const remainingMs = Math.max(0, deadlineMs - performance.now());
     timer = setTimeout(() => started.abort("timeout" satisfies AbortReason), remainingMs);
-    // The client may have disconnected while its body was decompressed, or its operation planned.
+    // While its body was decompressed, or its operation planned.
     if (response.closed) abortOnClose();
     else response.once("close", abortOnClose);
     return started;

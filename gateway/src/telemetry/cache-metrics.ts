@@ -1,10 +1,9 @@
-// The gauges of the caches and of the planner's queue. main.ts exposes them at start, by gateway-telemetry.ts.
+// The gauges of the caches and of the planner's queue.
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 
-/** The caches: validated documents, query plans, introspection responses, texts of automatic persisted queries, entities. */
 const cacheNames = ["documents", "plans", "introspection", "persisted-queries", "entities"] as const satisfies Expected<
   typeof gatewayMetrics.tributary_gateway_cache_evictions_total,
   "cache"
@@ -15,11 +14,10 @@ export type CacheSizes = Readonly<Record<CacheName, MapSize>>;
 
 export interface GaugeSources {
   cacheSizes(): CacheSizes;
-  /** Operations and large introspections that wait for a planner thread. */
   countQueuedJobs(): number;
 }
 
-/** Called once. The sizes are read at each scrape. */
+/** The sizes are read at each scrape. */
 export function exposeGauges(
   metrics: Metrics<typeof gatewayMetrics>,
   { cacheSizes, countQueuedJobs }: GaugeSources,
@@ -31,7 +29,7 @@ export function exposeGauges(
   });
   metrics.gauge("tributary_gateway_cache_bytes").onScrape((gauge) => {
     const sizes = cacheSizes();
-    // The weight of an entry is its estimated size in bytes. Of a persisted query, each character counts as one byte.
+    // Estimated bytes. Of a persisted query, each character counts as one.
     for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].weight);
   });
 }

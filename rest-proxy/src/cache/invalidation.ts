@@ -5,11 +5,10 @@ import type { CacheObservation, OriginResponse } from "./cache-request.ts";
 import { groupNames, type SentRead } from "./entry.ts";
 import type { Store } from "./store.ts";
 
-/** What changed: the responses with these keys, and those in these cache groups. */
 export interface Invalidation {
   readonly keys?: readonly string[];
   readonly groups?: readonly string[];
-  /** Only responses of this origin are invalidated by `groups`. Default: those of all origins. */
+  /** Limits `groups`. Default: those of all origins. */
   readonly origin?: string;
 }
 
@@ -21,11 +20,9 @@ export function isSafe(method: string): boolean {
 }
 
 /**
- * What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3): its key, the keys of `Location` and `Content-Location`, and the groups in
- * `Cache-Group-Invalidation`. A request with an error response (4xx, 5xx) invalidates nothing.
- * @param response undefined if there is none: the request may have been processed, so its key is invalidated.
- * @param key of the request.
- * @param keysOf the keys of the resource that a URL names, such as those of its other versions. `key` resolves a relative URL.
+ * What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3). One with an error response invalidates nothing.
+ * @param response undefined if there is none: the request may have been processed.
+ * @param keysOf the keys of the resource that a URL names; `key` resolves a relative one.
  */
 export function invalidatedBy(
   response: OriginResponse | undefined,
@@ -76,9 +73,8 @@ export function createInvalidate({ store, invalidationLog, observe }: Invalidate
 }
 
 /**
- * Call it when a read is sent to the origin.
- * @param validationSentAtMs the present time in milliseconds since 1970, if a client's `no-cache` causes the read. It then gets a position above those
- * of all earlier reads, so that `Store.put` does not replace its response by an earlier one.
+ * @param validationSentAtMs now, if a client's `no-cache` causes the read. It gets a position above all earlier reads, whose responses must not
+ * replace its own.
  */
 export function startRead(
   log: InvalidationLog,

@@ -12,7 +12,6 @@ export interface StoreLimits {
   readonly variantsMax: number;
 }
 
-/** The stored responses of one key. */
 interface Slot {
   /** The newest first. */
   entries: readonly Entry[];
@@ -23,19 +22,17 @@ interface Slot {
 export class Store {
   readonly #limits: StoreLimits;
   readonly #onEvicted: (entry: Entry) => void;
-  /** In eviction order. */
   readonly #byKey = new Map<string, Slot>();
   readonly #groups = new GroupIndex<Entry>();
   bytes = 0;
   entries = 0;
 
-  /** @param onEvicted called for each response that is removed because a limit is reached. */
   constructor(limits: StoreLimits, onEvicted: (entry: Entry) => void) {
     this.#limits = limits;
     this.#onEvicted = onEvicted;
   }
 
-  /** The newest stored response that matches the request (RFC 9111, 4.1), fresh or stale. Marks the key as used. */
+  /** The newest that matches (RFC 9111, 4.1), fresh or stale. */
   find(key: string, varyValueOf: VaryValueOf): Entry | undefined {
     const slot = this.#byKey.get(key);
     if (!slot) return undefined;
@@ -44,14 +41,13 @@ export class Store {
     return undefined;
   }
 
-  /** All stored responses of a key, the newest first. Does not mark the key as used. */
   variants(key: string): readonly Entry[] {
     return this.#byKey.get(key)?.entries ?? [];
   }
 
   /**
-   * Replaces the entry with the same `Vary` key. The caller has checked `InvalidationLog.isOutdated`.
-   * @returns false if the entry is not stored: it is too large, or an entry that matches the same requests has a higher `position`.
+   * The caller has checked `InvalidationLog.isOutdated`.
+   * @returns false if the entry is too large, or one for the same requests has a higher `position`.
    */
   put(entry: Entry): boolean {
     const { key, position, varyKey } = entry;
@@ -77,7 +73,6 @@ export class Store {
     return true;
   }
 
-  /** Does nothing if the entry is not in the store any more. */
   remove(entry: Entry): void {
     const slot = this.#byKey.get(entry.key);
     if (!slot?.entries.includes(entry)) return;
@@ -89,21 +84,16 @@ export class Store {
     this.#groups.delete(entry);
   }
 
-  /** @returns the number of responses that were valid before. */
+  /** @returns the number of responses that were valid before, as do the next two methods. */
   invalidateKey(key: string): number {
     return this.#invalidate(this.variants(key));
   }
 
-  /** RFC 9875, 2.2.1. @param origin undefined: of any. @returns the number of responses that were valid before. */
   invalidateGroup(group: string, origin?: string): number {
     return this.#invalidate(this.#groups.list(group, origin));
   }
 
-  /**
-   * Removes all responses of an origin whose data were reset: its ETags may identify other states than before, so no entry remains to be confirmed.
-   * Examines all responses.
-   * @returns the number of responses that were valid before.
-   */
+  /** Examines all responses. None remains to be confirmed: ETags may identify other states than before. */
   removeOrigin(origin: string): number {
     const all = [...this.#byKey.values()].flatMap(({ entries }) => entries);
     const removed = all.filter((entry) => entry.origin === origin);
@@ -112,10 +102,7 @@ export class Store {
     return validBefore;
   }
 
-  /**
-   * An invalidated entry with a strong ETag remains, so that the origin can confirm it with a 304 instead of sending it again.
-   * @returns the number of responses that were valid before.
-   */
+  /** An entry with a strong ETag remains, so that the origin can confirm it with a 304. */
   #invalidate(entries: readonly Entry[]): number {
     let validBefore = 0;
     for (const entry of entries) {

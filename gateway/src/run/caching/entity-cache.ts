@@ -1,6 +1,5 @@
-// Stage 4 of 5: run. The entity cache: entities and results of root fields that are the same for every caller, fetched without credentials and shared
-// by all client requests of the process. It follows the change feeds of the services. One per process; off unless ENTITY_CACHE_<NAME> is on for a
-// subgraph. ../cached-fetch.ts reads through it.
+// Stage 4 of 5: run. The entity cache: entities and results of root fields that are the same for every caller. It follows the change feeds of the
+// services. One per process; off unless ENTITY_CACHE_<NAME> is on for a subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { createTtlSet } from "@tributary/kit/collections/ttl-set";
 import { createFeeds } from "@tributary/kit/consistency/feeds";
@@ -12,43 +11,37 @@ import { ServiceFreshness } from "./freshness.ts";
 import { type CacheParts, SubgraphCache } from "./subgraph-cache.ts";
 
 export interface EntityCacheOptions {
-  /** The subgraphs whose results are cached, as `nameOf` names them. */
+  /** As `nameOf` names them. */
   readonly services: ReadonlySet<string>;
-  /** Estimated memory of the stored results. */
   readonly bytesMax: number;
-  /** The change feed of each of these subgraphs that has one. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
-  /** Gets the subjects whose tokens the services revoke. */
   readonly revocations?: Revocations;
-  /** A read that must see a write waits for the feed: up to a tenth of this time, and at most 50 ms (kit/src/consistency/feeds.ts). */
+  /** A read that must see a write waits for the feed: up to a tenth of this time, and at most 50 ms. */
   readonly requestTimeoutMs: number;
-  /** The name of a subgraph in `services` and `feedUrls`: `LINE_ITEMS` for `line-items`. */
+  /** In `services` and `feedUrls`: `LINE_ITEMS` for `line-items`. */
   readonly nameOf: (subgraph: string) => string;
-  /** The name in observations of a service that has this name in `feedUrls`: `line-items` for `LINE_ITEMS`. */
+  /** In observations: `line-items` for `LINE_ITEMS`. */
   readonly serviceOf: (name: string) => string;
   readonly observe: GatewayObserver;
-  /** A monotonic clock. Default: `performance.now`. */
   readonly nowMs?: () => number;
 }
 
 export interface EntityCache {
-  /** Undefined for a subgraph whose results are not cached. The same object for each call. */
+  /** Undefined if it is not cached. The same object for each call. */
   of(subgraph: string): SubgraphCache | undefined;
-  /** The number of stored results; their estimated memory, with that of the whole results. */
+  /** Of the stored results; the memory includes whole results. */
   size(): MapSize;
-  /** Ends the streams of the feeds. */
   close(): Promise<void>;
 }
 
-/** Invalidations to remember (groups and subgraphs), some hundred bytes each. */
+/** Groups and subgraphs, some hundred bytes each. */
 const notesMax = 10_000;
-/** Keys of results that depend on the caller (`SubgraphCache.mark`). */
 const marksMax = 20_000;
-/** The shares of `bytesMax` for the texts of requests, and for whole results (whole-results.ts). The rest is for the entity store. */
+/** Of `bytesMax`, for the texts of requests and for whole results. The rest is for the entity store. */
 const textsShare = 0.1;
 const wholesShare = 0.4;
-/** Estimated memory of the entry for one text, besides the text. */
+/** Besides the text. */
 const textBytes = 150;
 
 export function createEntityCache(o: EntityCacheOptions): EntityCache {
@@ -124,7 +117,7 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
   };
 }
 
-/** Assigns numbers to the texts of requests, since these are long and part of many keys. @param bytesMax estimated memory of the texts. */
+/** Numbers for the texts of requests, which are long and part of many keys. */
 function createShortTexts(bytesMax: number): (text: string) => string {
   const shortTexts = createBoundedMap<string>({ entriesMax: Infinity, weightMax: bytesMax });
   let lastNumber = 0;

@@ -6,10 +6,10 @@ import type { Lifetime } from "./freshness.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An entity, or the data of a request for root fields. Never changed: several client requests read it. */
+/** Never changed: several client requests read it. */
 export interface StoredResult extends Lifetime {
   readonly key: string;
-  /** The service, by its name in the configuration. */
+  /** By its name in the configuration. */
   readonly origin: string;
   readonly data: Json;
   readonly groups: readonly string[];
@@ -20,23 +20,19 @@ export type NewResult = Omit<StoredResult, "isStored">;
 
 export interface EntityStore {
   find(key: string): StoredResult | undefined;
-  /** Replaces the result of the key. */
   put(result: NewResult): void;
   deleteGroup(group: string, origin: string): void;
   deleteOrigin(origin: string): void;
-  /** The weight is estimated memory in bytes. */
   size(): MapSize;
 }
 
-/** Estimated memory of a result without its contents: the entry of the map, the object, and its list of groups. */
+/** Without its contents: the entry of the map, the object, and its list of groups. */
 const resultBytes = 400;
-/** Estimated memory of a group of a result: its name and its entry in the index. */
+/** Its name and its entry in the index. */
 const groupBytes = 150;
 
 interface EntityStoreOptions {
-  /** Estimated memory. */
   readonly bytesMax: number;
-  /** Called for each result that the limit evicts. */
   readonly onEvicted: () => void;
 }
 
@@ -56,7 +52,6 @@ export function createEntityStore({ bytesMax, onEvicted }: EntityStoreOptions): 
     find: (key) => results.get(key),
     put(newResult) {
       const result = { ...newResult, isStored: true };
-      // A result that alone exceeds `bytesMax` is not stored.
       if (!results.set(result.key, result, estimateBytes(result))) return;
       groupIndex.add(result);
     },

@@ -1,21 +1,18 @@
-// Stage 4 of 5: run. When the results of one service may be stored and used: by their age, the service's change feed, the writes of this process, and
-// the order of fills and noted changes.
+// Stage 4 of 5: run. When results of one service may be stored and used: by their age, the change feed, this process's writes, and the order of
+// changes.
 import type { Feeds } from "@tributary/kit/consistency/feeds";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { WritePosition } from "@tributary/kit/feed/position";
 import type { Fill, InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
 
-/** A request whose results may be stored. */
 export interface EntityFill extends Fill {
   /** By the process's monotonic clock. */
   readonly sentAtMs: number;
-  /** Mutations of this process to the service that had settled. */
   readonly settledWrites: number;
 }
 
-/** What decides how long a stored result may be used. */
 export interface Lifetime extends Pick<EntityFill, "sentAtMs" | "settledWrites"> {
-  /** How long it is fresh after `sentAtMs`, or after the service's feed has last confirmed it. */
+  /** After `sentAtMs`, or after the service's feed has last confirmed it. */
   readonly freshMs: number;
   /** Whether it is fresh for `freshMs` only while the service's feed is up. */
   readonly needsFeed: boolean;
@@ -29,26 +26,19 @@ export interface FreshnessOptions {
   readonly nowMs: () => number;
 }
 
-/** While the feed of a service is down, its results are used for at most this long. */
 const feedDownMsMax = 2_000;
-/**
- * A feed confirms a result for this time after its request, or for `freshMs` if longer. Afterwards the result is fetched again, so a change that was
- * never published is seen too.
- */
+/** At least so long a feed confirms a result. Then it is fetched again, so a change that was never published is seen too. */
 const confirmedMsMin = 60_000;
-/** The most writes of this process that are remembered until the feed has delivered their changes, mostly for some milliseconds. */
+/** Until the feed has delivered their changes, mostly for some milliseconds. */
 const ownWritesMax = 1_000;
 
-/** How long after its request a result may be used while the service's feed, if it needs one, is up. */
 export function confirmedMsOf({ needsFeed, freshMs }: Pick<Lifetime, "needsFeed" | "freshMs">): number {
   return needsFeed ? Math.max(confirmedMsMin, freshMs) : freshMs;
 }
 
 export class ServiceFreshness {
-  /** Increases with each change that the feed reports. */
   feedChanges = 0;
   readonly #o: FreshnessOptions;
-  /** The writes of this process whose changes may not be known yet. */
   #ownWrites: readonly ServiceWrite[] = [];
 
   constructor(options: FreshnessOptions) {
@@ -59,13 +49,12 @@ export class ServiceFreshness {
     return this.#isUp() !== undefined;
   }
 
-  /** Call it when the request is sent. */
   startFill(settledWrites: number): EntityFill {
     const { service, log, nowMs } = this.#o;
     return { origin: service, position: log.position, sentAtMs: nowMs(), settledWrites };
   }
 
-  /** In whole seconds; undefined if the result must not be used now. @param settledWrites mutations of this process to the service. */
+  /** In whole seconds; undefined if the result must not be used now. */
   secondsLeft(result: Lifetime, settledWrites: number): number | undefined {
     const ageMs = this.#o.nowMs() - result.sentAtMs;
     const isUp = this.#isUp() === true;
@@ -80,17 +69,17 @@ export class ServiceFreshness {
     return Math.floor((isConfirmed ? result.freshMs : result.freshMs - ageMs) / 1_000);
   }
 
-  /** Whether no change can have outdated stored results of which none has expired. False while the feed is down: `secondsLeft` decides for each. */
+  /** Of results that have not expired. False while the feed is down: `secondsLeft` decides for each. */
   areCurrent(results: readonly Lifetime[], settledWrites: number): boolean {
     return this.#isUp() ?? results.every((result) => result.settledWrites === settledWrites);
   }
 
   /**
-   * Notes a write of this process: a client that has the write's response must not read anything older, even without a receipt.
+   * A client that has the write's response must not read anything older, even without a receipt.
    * @returns false if the write cannot be remembered: all results must then be invalidated.
    */
   noteWrite(position: WritePosition): boolean {
-    // Without a feed, `settledWrites` excludes the results from before the write.
+    // `settledWrites` excludes the results from before the write.
     if (!this.hasFeed) return true;
     const writes = [...this.#listOwnUnknown(), { ...position, service: this.#o.service }];
     // Without an epoch, the change is never known.
@@ -103,7 +92,6 @@ export class ServiceFreshness {
     this.#ownWrites = [];
   }
 
-  /** The writes whose changes the feed has not delivered yet: of the proven ones, and of this process. */
   listUnknown(proven: readonly WritePosition[]): readonly ServiceWrite[] {
     const { service, feeds } = this.#o;
     const ownUnknown = this.#listOwnUnknown();
@@ -118,7 +106,6 @@ export class ServiceFreshness {
     return this.#ownWrites;
   }
 
-  /** Undefined without a feed. */
   #isUp(): boolean | undefined {
     return this.#o.feeds.isUp(this.#o.service);
   }

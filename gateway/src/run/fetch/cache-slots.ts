@@ -1,5 +1,4 @@
-// Stage 4 of 5: run. The slots of a request that is read through the entity cache: which results it consists of, which of them a response has, and the
-// result that they make together. Pure.
+// Stage 4 of 5: run. The results that a request for the entity cache consists of. Pure.
 import type { CacheHit, SubgraphCache } from "../caching/subgraph-cache.ts";
 import { createCachingCollector } from "../caching/response-caching.ts";
 import type { ComposedResult } from "../caching/whole-results.ts";
@@ -8,63 +7,54 @@ import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-re
 type Json = Readonly<Record<string, unknown>>;
 type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
 
-/** What the entity cache needs of a request. */
 export interface CacheableRead {
   readonly cache: SubgraphCache;
   /** Called at most once. */
   listParts(): ReadParts;
 }
 
-/** The parts of a request. */
 export interface ReadParts {
-  /** The request's JSON up to the variables: `{"query":"…"`. */
+  /** `{"query":"…"`, up to the variables. */
   readonly head: string;
-  /** The client's variables: JSON members, separated by commas. */
+  /** The client's: JSON members, separated by commas. */
   readonly variables: string;
-  /** One for each entity fetch; none for a fetch of root fields. */
   readonly lists: readonly EntityList[];
 }
 
-/** The entities of one fetch. */
 export interface EntityList {
-  /** The variable for its representations. */
   readonly variable: string;
-  /** The response name of its entities. */
   readonly entitiesKey: string;
   readonly representations: {
     readonly count: number;
     textOf(index: number): string;
   };
-  /** Whether an entry of the response is the entity of the representation with this index; false for null. */
+  /** False for null. */
   isRequested(entity: unknown, index: number): boolean;
 }
 
-/** One result with its own key in the cache: an entity, or the data of a request for root fields. */
 export interface Slot {
   readonly key: string;
   /** Undefined for root fields. */
   readonly list: EntityList | undefined;
-  /** The index of the representation in its list; 0 for root fields. */
   readonly index: number;
 }
 
-/** Slots that one request fetches, by their lists, each in the order of its representations. */
+/** By their lists, each in the order of its representations. */
 export type SentSlots = ReadonlyMap<EntityList | undefined, readonly Slot[]>;
 
-/** One request that was sent for some of the slots. */
 export interface SlotFetch {
   readonly sent: SentSlots;
   readonly result: FetchResult;
-  /** The slots whose results are used: all, or some of a result without errors. */
+  /** All, or some of a result without errors. */
   readonly used: ReadonlySet<Slot>;
 }
 
-/** The slots of a request. A key has the text of the request without its representations, and one representation if there are any. */
+/** A key has the text of the request without its representations, and one representation if there are any. */
 export function listSlots(
   { head, variables, lists }: ReadParts,
   cache: Pick<SubgraphCache, "toShortText">,
 ): readonly Slot[] {
-  // This JSON is written without line breaks, so the texts are unambiguous.
+  // This JSON has no line breaks, so the texts are unambiguous.
   const requestText = `${head}\n${variables}`;
   if (lists.length === 0) return [{ key: cache.toShortText(requestText), list: undefined, index: 0 }];
   const slots: Slot[] = [];
@@ -86,7 +76,6 @@ export function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots
   return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
 }
 
-/** The entity of each slot, or the data for root fields. No entity for a list that has not the requested length. */
 export function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slot, unknown> {
   const values = new Map<Slot, unknown>();
   for (const [list, slots] of sent) {
@@ -97,10 +86,7 @@ export function listValues(sent: SentSlots, { data }: GraphqlResponse): Readonly
   return values;
 }
 
-/**
- * The slots whose results the subgraph declares to be the same for every caller, with their cache groups. A slot with a null entity or root field
- * is left out: the null can be due to missing credentials.
- */
+/** The results that are the same for every caller, with their cache groups. Not a null, which can be due to missing credentials. */
 export function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, readonly string[]> {
   const storable = new Map<Slot, readonly string[]>();
   if (result.kind !== "graphql" || !result.caching || result.errors.length > 0) return storable;
@@ -109,7 +95,6 @@ export function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<
   for (const [list, slots] of sent) {
     for (const [sentIndex, slot] of slots.entries()) {
       const value = values.get(slot);
-      // If the subgraph declares no groups of single entities, those of the whole response apply to each entity.
       const groups = list && entities ? entities[list.entitiesKey]?.[sentIndex] : wholeGroups;
       const isUsable = list ? list.isRequested(value, slot.index) : isWithoutNull(value);
       if (groups && isUsable) storable.set(slot, groups);
@@ -118,14 +103,14 @@ export function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<
   return storable;
 }
 
-/** @param data of root fields. It is an object: `data: null` comes with errors, and a response with errors is not storable. */
+/** `data: null` comes with errors, and is not storable. */
 function isWithoutNull(data: unknown): boolean {
   return !Object.values(Object(data) as Json).includes(null);
 }
 
 /**
- * Which of the slots that are fetched again are marked (`SubgraphCache.mark`): those with a null or an error, or all if there are none. A subgraph
- * declares for the whole response that it depends on the caller, even if one entity is the cause; that entity is usually null without credentials.
+ * Which of the slots are marked: those with a null or an error, or all if there are none. A subgraph declares for the whole response that it depends
+ * on the caller, even if one entity is the cause; that one is usually null without credentials.
  */
 export function findCauses(repeated: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
   if (result.kind !== "graphql") return repeated;
@@ -135,7 +120,7 @@ export function findCauses(repeated: readonly Slot[], sent: SentSlots, result: F
   return causes.length > 0 ? causes : repeated;
 }
 
-/** The slot of the entity within which an error occurred. Undefined for an error in root fields, and for a path without an entity. */
+/** Undefined for an error in root fields. */
 function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefined {
   const [entitiesKey, sentIndex] = path ?? [];
   if (typeof sentIndex !== "number") return undefined;
@@ -143,7 +128,7 @@ function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefine
   return list && sent.get(list)?.[sentIndex];
 }
 
-/** The result as if one request had fetched everything. As without the cache, a failed request fails the whole fetch. */
+/** As if one request had fetched everything: a failed request fails the whole fetch. */
 export function compose(
   { lists }: ReadParts,
   hits: ReadonlyMap<Slot, CacheHit>,
@@ -176,7 +161,6 @@ export function compose(
     data,
     errors,
     replica: "entity cache",
-    // Only `seconds` and `groups` of a composed result are read.
     caching: declared && { ...declared, entities: undefined, needsFeed: true },
     isDocumentRejected,
   };
@@ -187,12 +171,11 @@ export function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheH
   return { kind: "graphql", data: toData(lists, values), errors: [], replica: "entity cache" };
 }
 
-/** A list becomes null if one of its entities is missing: the subgraph's list did not have the requested length. */
+/** Null if the subgraph's list did not have the requested length. */
 function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>): Record<string, unknown> {
   const entitiesByList = new Map<EntityList, unknown[]>();
   for (const list of lists) entitiesByList.set(list, Array.from<unknown>({ length: list.representations.count }));
   for (const [{ list, index }, value] of values) {
-    // A request for root fields has one slot, whose value is the whole data.
     if (!list) return value as Record<string, unknown>;
     const entities = entitiesByList.get(list);
     if (entities) entities[index] = value;
@@ -204,7 +187,7 @@ function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>
   return Object.fromEntries(members) as Record<string, unknown>;
 }
 
-/** The error with the index of its entity in the whole request; without a path if there is no such entity. */
+/** Without a path if there is no such entity. */
 function toWholePath(error: SubgraphError, sent: SentSlots): SubgraphError {
   const [entitiesKey, sentIndex, ...rest] = error.path ?? [];
   if (entitiesKey === undefined || typeof sentIndex !== "number") return error;

@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. Reads a request through the entity cache: results that are not cached are fetched without credentials, stored and shared by all
-// callers. Results that turn out to depend on the caller are fetched again with the caller's credentials.
+// Stage 4 of 5: run. The entity cache as a layer: what it lacks is fetched without credentials and stored for all callers. Results that depend on the
+// caller are fetched again with the caller's credentials.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { withCacheMetadata } from "../caching/response-caching.ts";
 import type { CacheHit, SubgraphCache } from "../caching/subgraph-cache.ts";
@@ -21,7 +21,6 @@ import type { EntityFill } from "../caching/freshness.ts";
 import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
-/** A request that is read through the cache, and what it needs of the layer below. */
 interface Read extends ReadParts {
   readonly cache: SubgraphCache;
   readonly request: SubgraphRequest;
@@ -43,7 +42,7 @@ async function readThroughCache(
   const unknownWrites = cache.listUnknown(scope.provenWrites);
   // A client gets no result that was stored before a write that it has a receipt for, or before a write through this process.
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
-  // A whole result has no caching metadata: it is not used if the client's response needs the metadata.
+  // A whole result has no caching metadata.
   const mayUseWhole = mayUseStored && !scope.caching;
   const whole = mayUseWhole ? cache.findWhole(body, settledWrites) : undefined;
   if (whole) return whole;
@@ -54,7 +53,7 @@ async function readThroughCache(
   for (const slot of listSlots(read, cache)) {
     const hit = mayUseStored ? findUsable(read, slot) : undefined;
     if (hit) hits.set(slot, hit);
-    // The result of a marked slot depends on the caller: it is fetched with credentials at once.
+    // The result of a marked slot depends on the caller.
     else if (authorization !== undefined && cache.isMarked(slot.key)) marked.push(slot);
     else missing.push(slot);
   }
@@ -71,12 +70,12 @@ async function readThroughCache(
 
 function findUsable({ cache, request: { scope, settledWrites } }: Read, { key }: Slot): CacheHit | undefined {
   const hit = cache.find(key, settledWrites);
-  // The caching headers of the client's response need at least one whole second: a result with less is fetched again.
+  // The caching headers of the client's response need at least one whole second.
   const isAlmostStale = scope.caching !== undefined && hit?.seconds === 0;
   return isAlmostStale ? undefined : hit;
 }
 
-/** Fetches slots without credentials. If the client has credentials, slots that may not be the same for every caller are fetched again with them. */
+/** With the caller's credentials (if any), slots that may not be the same for every caller are fetched again. */
 async function readMissing(read: Read, slots: readonly Slot[]): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const { cache, request } = read;
@@ -103,7 +102,6 @@ async function readMissing(read: Read, slots: readonly Slot[]): Promise<readonly
   return [{ sent, result, used: new Set(storable.keys()) }, ...ownFetches];
 }
 
-/** Fetches slots with the client's credentials. */
 async function readAsCaller(read: Read, slots: readonly Slot[]): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const sent = Map.groupBy(slots, ({ list }) => list);

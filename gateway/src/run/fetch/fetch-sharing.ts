@@ -1,12 +1,10 @@
-// Stage 4 of 5: run. Equal reads in flight are sent once, and all client requests that wait for one get the same result object. Its content never
-// changes. Off with FETCH_SHARING=false.
+// Stage 4 of 5: run. Equal reads in flight are sent once, and their client requests get the same result object. Off with FETCH_SHARING=false.
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../../telemetry/fetch-observer.ts";
 import type { Fetch, ReadIdentity, SubgraphRequest } from "./subgraph-request.ts";
 import { abortedFetch } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
-/** The most reads in flight that other requests can join; further reads are sent alone. */
 const inFlightReadsMax = 1_024;
 
 interface InFlightRead {
@@ -17,8 +15,8 @@ interface InFlightRead {
 }
 
 /**
- * A request that is aborted gets its result at once; the read itself is aborted with the last request that waits for it. `isShared` of the result is
- * set if several requests waited to the end: values computed from it are then memoized (caching/memoize-by-source.ts).
+ * The read is aborted with the last request that waits for it. `isShared` of the result is set if several waited to the end: values computed from it
+ * are then memoized.
  */
 export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
   const reads = createReadTable();
@@ -77,9 +75,8 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
 }
 
 /**
- * Reads in flight, in 256 lists by the length of their bodies. A Map would hash each body, and it copies itself as entries come and go; the
- * old copies hold responses and are collected late. On responses of 90 KB that were not shared, garbage collection took 11 % of the time with
- * a Map, and 2 % with lists.
+ * In 256 lists by the length of their bodies: a Map would hash each body and copy itself, and its old copies hold responses. On responses of 90 KB
+ * that were not shared, garbage collection took 11 % of the time with a Map, and 2 % with lists.
  */
 function createReadTable() {
   const lists = Array.from({ length: 256 }, (): InFlightRead[] => []);
@@ -96,7 +93,6 @@ function createReadTable() {
       listOf(read.identity).push(read);
       return true;
     },
-    /** Does nothing for a read that is not in the table. */
     remove(read: InFlightRead): void {
       const list = listOf(read.identity);
       const index = list.indexOf(read);
@@ -107,7 +103,7 @@ function createReadTable() {
   };
 }
 
-/** Compares the bodies last: they are long. */
+/** Bodies last: they are long. */
 function isSame(a: ReadIdentity, b: ReadIdentity): boolean {
   if (a.settledWrites !== b.settledWrites || a.feedChanges !== b.feedChanges) return false;
   if (a.service !== b.service || a.receipts !== b.receipts) return false;

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The innermost layer of a fetch: writes the headers, sends the request, and parses the response.
+// Stage 4 of 5: run. The innermost layer of a fetch.
 import { readWritePosition } from "@tributary/kit/feed/position";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { FetchObserver } from "../../telemetry/fetch-observer.ts";
@@ -9,9 +9,7 @@ import { readSubgraphResponse } from "./subgraph-response.ts";
 
 export interface SendOptions {
   readonly clientOf: (service: string) => SubgraphClient;
-  /** Undefined if it is off for all subgraphs. */
   readonly entityCache?: EntityCache | undefined;
-  /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
 }
 
@@ -19,7 +17,7 @@ export function createSend({ clientOf, entityCache, fetchObserver }: SendOptions
   return async (request, signal) => {
     const { service, body, isMutation, authorization, scope } = request;
     const observed = fetchObserver?.begin(service, scope.record);
-    // Undefined for a fetch that is not traced. In a traced fetch, each attempt has its own `traceparent`.
+    // In a traced fetch, each attempt has its own `traceparent`.
     const traced = observed?.traced;
     const headers = listHeaders(scope, authorization, traced === undefined);
     const reply = await clientOf(service).post(body, { headers, isIdempotent: !isMutation, signal, traced });
@@ -43,7 +41,7 @@ function addWrite(
   entityCache?.of(service)?.noteWrite(position);
 }
 
-/** As a raw list. Responses must not depend on the request id and the trace: reads are shared without comparing them. */
+/** Responses must not depend on the request id and the trace: reads are shared without comparing them. */
 function listHeaders(
   { requestId, trace }: ClientRequest,
   authorization: string | undefined,
