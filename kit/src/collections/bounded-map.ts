@@ -3,25 +3,21 @@ import { evictUntil } from "./second-chance.ts";
 
 export interface MapSize {
   readonly entries: number;
-  /** The sum of the weights, in the unit of the caller: for example estimated bytes. */
+  /** In the unit of the caller, for example estimated bytes. */
   readonly weight: number;
 }
 
 export interface BoundedMap<Value> {
-  /** Marks the entry as used. */
   get(key: string): Value | undefined;
   /**
-   * Replaces the entry of the key.
    * @param weight default 1.
-   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry of the key is removed nevertheless.
+   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry is removed nevertheless.
    */
   set(key: string, value: Value, weight?: number): boolean;
   /**
-   * Adds to the weight of an entry whose value has grown, or has shrunk if `weight` is negative, and marks it as used. Evicts other entries
-   * if the sum is above `weightMax`; evicts this entry if it alone is. Does nothing if the key has no entry.
+   * For a value that has grown, or has shrunk if `weight` is negative; marks it as used. Evicts the entry itself if it alone is above `weightMax`.
    */
   addWeight(key: string, weight: number): void;
-  /** @returns whether the key had an entry. */
   delete(key: string): boolean;
   clear(): void;
   /** Does not mark the entries as used. */
@@ -35,11 +31,7 @@ interface MapEntry<Value> {
   isUsed: boolean;
 }
 
-/**
- * Evicts by second chance (second-chance.ts).
- * @param entriesMax at least 1.
- * @param weightMax of all entries together. Default: only their number is limited.
- */
+/** Evicts by second chance (second-chance.ts). @param entriesMax at least 1. */
 export function createBoundedMap<Value>({
   entriesMax,
   weightMax = Infinity,
@@ -48,12 +40,11 @@ export function createBoundedMap<Value>({
 }: {
   entriesMax: number;
   weightMax?: number;
-  /** Called synchronously after a value was removed for any reason: evicted, deleted, cleared or replaced. */
+  /** Synchronously, for any reason: evicted, deleted, cleared or replaced. */
   onRemoved?: (value: Value) => void;
-  /** Called, after `onRemoved`, only for entries that a limit evicted. */
+  /** After `onRemoved`, only for entries that a limit evicted. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
-  /** In eviction order. */
   const entries = new Map<string, MapEntry<Value>>();
   let weight = 0;
 
@@ -71,7 +62,6 @@ export function createBoundedMap<Value>({
     onEvicted?.();
   }
 
-  /** Evicts until both limits hold after `addedEntries` with a total weight of `addedWeight` are stored. */
   function evictUntilFits(addedEntries: number, addedWeight: number): void {
     const fits = () => entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax;
     evictUntil(entries, fits, evict);

@@ -1,5 +1,4 @@
-// The order of changes and fills in a process, for the REST proxy's response cache and the gateway's entity cache: a response to a fill that began
-// before a change may be older than the change, and must not be stored.
+// The order of changes and fills in a process: a response to a fill that began before a change may be older than it, and must not be stored.
 
 /** A request whose response a cache may store. */
 export interface Fill {
@@ -7,17 +6,17 @@ export interface Fill {
   readonly origin: string;
   /** Undefined in a cache whose keys are not invalidated. */
   readonly key?: string | undefined;
-  /** Its place in the order of the notes, when it was sent: a number that only grows, not a time. */
+  /** In the order of the notes: a number that only grows, not a time. */
   readonly position: number;
 }
 
 export class InvalidationLog {
   readonly #notesMax: number;
-  /** The last position of each name, in the order of their last notes. */
+  /** The last position of each name, the oldest first. */
   readonly #positionByName = new Map<string, number>();
   #position = 0;
   #lastGroupPosition = 0;
-  /** The position of the note that was evicted last. A fill from before it counts as outdated, which costs a request. */
+  /** A fill from before the note that was evicted last counts as outdated, which costs a request. */
   #evictedUpTo = 0;
 
   /** @param notesMax of names, some hundred bytes each; the one that was noted longest ago is evicted. */
@@ -25,12 +24,11 @@ export class InvalidationLog {
     this.#notesMax = notesMax;
   }
 
-  /** The position of a fill that is sent now. */
   get position(): number {
     return this.#position;
   }
 
-  /** @returns a position that is higher than that of every earlier fill. */
+  /** @returns a position above that of every earlier fill. */
   mark(): number {
     return ++this.#position;
   }
@@ -45,17 +43,16 @@ export class InvalidationLog {
     this.#lastGroupPosition = this.#position;
   }
 
-  /** Every response of the origin may be outdated. */
   noteOrigin(origin: string): void {
     this.#note(`origin ${origin}`);
   }
 
-  /** A write has settled: it has a response, or has failed after it may have been sent. */
+  /** The write has a response, or has failed after it may have been sent. */
   noteWrite(origin: string): void {
     this.#note(`write ${origin}`);
   }
 
-  /** @param groups of the response. Undefined while they are unknown: the invalidation of any group counts then. */
+  /** @param groups undefined while they are unknown: the invalidation of any group counts then. */
   isOutdated({ origin, key, position }: Fill, groups?: readonly string[]): boolean {
     if (key !== undefined && this.#isNotedAfter(position, `key ${key}`)) return true;
     if (this.#isNotedAfter(position, `origin ${origin}`)) return true;
@@ -66,14 +63,13 @@ export class InvalidationLog {
     );
   }
 
-  /** Whether a write to the origin has settled after the fill was sent: a client that has the write's response must not join the fill. */
+  /** A client that has the response of a later write must not join the fill. */
   precedesWrite({ origin, position }: Fill): boolean {
     return this.#isNotedAfter(position, `write ${origin}`);
   }
 
   #note(name: string): void {
     this.#position++;
-    // Deleted first, so that the name moves to the end of the order.
     this.#positionByName.delete(name);
     this.#positionByName.set(name, this.#position);
     if (this.#positionByName.size <= this.#notesMax) return;

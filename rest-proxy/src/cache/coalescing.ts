@@ -36,19 +36,7 @@ export interface SharedFetch {
   fail(error: unknown): void;
 }
 
-export interface SharedFetches {
-  readonly inFlight: number;
-  /**
-   * A fetch that was sent after every change of its response, every settled write to its origin and `sentAfter`, and whose expected `Vary` matches. A
-   * request with `no-cache` (`isValidation`) joins only another one of the last second; one without `Authorization` none with it, whose response may
-   * be a 401.
-   */
-  find(lookup: CacheLookup, isValidation: boolean): SharedFetch | undefined;
-  /** For background refreshes: unlike `find`, it ignores tokens and settled writes, since no client joins. */
-  isBeingFetched(lookup: CacheLookup): boolean;
-  start(lookup: CacheLookup, varyKey: VaryKey, isValidation: boolean): SharedFetch;
-  close(): Promise<void>;
-}
+export type SharedFetches = ReturnType<typeof createSharedFetches>;
 
 interface ListedFetch {
   readonly fetch: SharedFetch;
@@ -63,7 +51,7 @@ export function createSharedFetches({
 }: {
   readonly invalidationLog: InvalidationLog;
   readonly nowMs: () => number;
-}): SharedFetches {
+}) {
   // Not a Map, whose replaced tables V8 keeps until a full collection (kit/src/collections/in-flight-list.ts).
   const byKey = Object.create(null) as Record<string, ListedFetch[]>;
   const all = new InFlightList<SharedFetch>();
@@ -82,10 +70,15 @@ export function createSharedFetches({
   }
 
   return {
-    get inFlight() {
+    get inFlight(): number {
       return all.size;
     },
-    find(lookup, isValidation) {
+    /**
+     * A fetch that was sent after every change of its response, every settled write to its origin and `sentAfter`, and whose expected `Vary` matches.
+     * A request with `no-cache` (`isValidation`) joins only another one of the last second; one without `Authorization` none with it, whose response
+     * may be a 401.
+     */
+    find(lookup: CacheLookup, isValidation: boolean): SharedFetch | undefined {
       const mayJoin = (listed: ListedFetch) => {
         const { sent, hasToken } = listed;
         if (hasToken && !isAuthorized(lookup)) return false;
@@ -96,8 +89,9 @@ export function createSharedFetches({
       };
       return byKey[lookup.key]?.find(mayJoin)?.fetch;
     },
-    isBeingFetched: (lookup) => byKey[lookup.key]?.some((listed) => isUsableBy(listed, lookup)) ?? false,
-    start(lookup, varyKey, isValidation) {
+    /** For background refreshes: unlike `find`, it ignores tokens and settled writes, since no client joins. */
+    isBeingFetched: (lookup: CacheLookup) => byKey[lookup.key]?.some((listed) => isUsableBy(listed, lookup)) ?? false,
+    start(lookup: CacheLookup, varyKey: VaryKey, isValidation: boolean): SharedFetch {
       const { key } = lookup;
       const fetch = createSharedFetch(() => {
         unlist(key, listed);
@@ -109,7 +103,7 @@ export function createSharedFetches({
       const item = all.add(fetch);
       return fetch;
     },
-    async close() {
+    async close(): Promise<void> {
       const fetches = all.items();
       const ended = fetches.map((fetch) => fetch.outcome.catch(() => {}));
       for (const fetch of fetches) fetch.signal.abort(new Error("The cache is closing."));
@@ -124,6 +118,7 @@ function isAuthorized({ request }: CacheLookup): boolean {
 
 function createSharedFetch(onEnd: () => void): SharedFetch {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<FetchOutcome>();
+  // Often no client waits: a rejection must not count as unhandled.
   outcome.catch(() => {});
   const signal = new AbortSource();
   let waiting = 0;

@@ -154,17 +154,11 @@ function respondOnlyIfCached(name: string, response: ServerResponse, addHeaders:
   writeCachedResponse(response, { status: 504, headers, body: undefined }, addHeaders);
 }
 
-interface SharedMisses {
-  /** @returns false if the client has to send its own request; nothing is written then. */
-  fetchShared(miss: Miss): Promise<boolean>;
-  /** RFC 5861, 3. */
-  refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void;
-}
-
-function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): SharedMisses {
+function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
   const { name, store, nowMs, observe, sharedFetches, unshared, backgroundMax } = options;
   const pausedRefreshes = createTtlSet({ entriesMax: pausesMax, nowMs });
 
+  /** @returns false if the client has to send its own request; nothing is written then. */
   async function fetchShared(miss: Miss): Promise<boolean> {
     const { lookup, response, isValidation } = miss;
     // The response may have a `Vary` that this request does not match.
@@ -205,6 +199,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): Shared
     return true;
   }
 
+  /** RFC 5861, 3. */
   function refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void {
     const { origin, key } = lookup;
     if (sharedFetches.isBeingFetched(lookup) || pausedRefreshes.has(key)) return;

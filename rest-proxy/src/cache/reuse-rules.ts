@@ -3,28 +3,20 @@ import type { CacheableRequest } from "./cache-request.ts";
 import { ageSeconds, type Entry, isFresh, secondsLeft } from "./entry.ts";
 import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./policy.ts";
 
-export interface RequestRules {
-  /** `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
-  isForOrigin(request: CacheableRequest): boolean;
-  /** Fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
-  isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean;
-  /** `no-store` (RFC 9111, 5.2.1.5). */
-  forbidsStoring(request: CacheableRequest): boolean;
-  /** `only-if-cached` (RFC 9111, 5.2.1.7). */
-  forbidsForwarding(request: CacheableRequest): boolean;
-}
+export type RequestRules = ReturnType<typeof createRequestRules>;
 
 const noDirectives: Directives = new Map();
 
 /** @param obeys false: a client must not be able to turn the cache off for others, so only `mustValidate` counts, once per interval and entry. */
-export function createRequestRules(obeys: boolean): RequestRules {
+export function createRequestRules(obeys: boolean) {
   const directivesOf = ({ headers }: CacheableRequest) => {
     const cacheControl = headers["cache-control"];
     if (!obeys || cacheControl === undefined) return noDirectives;
     return parseCacheControl(cacheControl);
   };
   return {
-    isForOrigin({ headers }) {
+    /** `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
+    isForOrigin({ headers }: CacheableRequest): boolean {
       if (!obeys) return false;
       return (
         headers["range"] !== undefined ||
@@ -32,13 +24,14 @@ export function createRequestRules(obeys: boolean): RequestRules {
         headers["if-unmodified-since"] !== undefined
       );
     },
-    isUsable(entry, request, nowMs) {
+    /** Fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
+    isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean {
       if (obeys) return isFreshEnough(entry, directivesOf(request), nowMs);
       if (!isFresh(entry, nowMs)) return false;
       return !mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs);
     },
-    forbidsStoring: (request) => directivesOf(request).has("no-store"),
-    forbidsForwarding: (request) => directivesOf(request).has("only-if-cached"),
+    forbidsStoring: (request: CacheableRequest) => directivesOf(request).has("no-store"),
+    forbidsForwarding: (request: CacheableRequest) => directivesOf(request).has("only-if-cached"),
   };
 }
 
@@ -81,23 +74,12 @@ function maxStaleSeconds({ policy }: Entry, directives: Directives): number {
   return secondsOf(directives, "max-stale") ?? 0;
 }
 
-/** Only if the origin permits it explicitly. RFC 9111, 4.2.4 would permit more while the origin is unreachable. */
-export interface StaleRules {
-  /** The entry may be sent while it is refreshed: `stale-while-revalidate` (RFC 5861, 3). */
-  mayWhileRevalidating(entry: Entry): boolean;
-  /**
-   * `stale-if-error` (RFC 5861, 4). A fresh entry needs it too: the client's `no-cache` demands a validated one (RFC 9111, 4.3.3 and 5.2.1.4).
-   * @param status undefined without a response.
-   */
-  mayOnError(entry: Entry, status: number | undefined): boolean;
-  noteError(entry: Entry, sentAtMs: number): void;
-  /** Instead of a further request, for a client that demands a validation: one has just failed. */
-  mayAfterError(entry: Entry): boolean;
-}
+export type StaleRules = ReturnType<typeof createStaleRules>;
 
 const errorStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
-export function createStaleRules(nowMs: () => number): StaleRules {
+/** Only if the origin permits it explicitly. RFC 9111, 4.2.4 would permit more while the origin is unreachable. */
+export function createStaleRules(nowMs: () => number) {
   const failedRequestSentAtMs = new WeakMap<Entry, number>();
 
   function mayUseStale(entry: Entry, permittedSeconds: number | undefined): boolean {
@@ -107,18 +89,23 @@ export function createStaleRules(nowMs: () => number): StaleRules {
     return staleForSeconds < permittedSeconds;
   }
 
+  /**
+   * `stale-if-error` (RFC 5861, 4). A fresh entry needs it too: the client's `no-cache` demands a validated one (RFC 9111, 4.3.3 and 5.2.1.4).
+   * @param status undefined without a response.
+   */
   function mayOnError(entry: Entry, status: number | undefined): boolean {
     const isError = status === undefined || errorStatuses.has(status);
     return isError && mayUseStale(entry, entry.policy.ifErrorSeconds);
   }
 
   return {
-    mayWhileRevalidating: (entry) => mayUseStale(entry, entry.policy.whileRevalidateSeconds),
+    mayWhileRevalidating: (entry: Entry) => mayUseStale(entry, entry.policy.whileRevalidateSeconds),
     mayOnError,
-    noteError(entry, sentAtMs) {
+    noteError(entry: Entry, sentAtMs: number): void {
       failedRequestSentAtMs.set(entry, sentAtMs);
     },
-    mayAfterError(entry) {
+    /** Instead of a further request, for a client that demands a validation: one has just failed. */
+    mayAfterError(entry: Entry): boolean {
       const hasJustFailed = isRecentValidation(failedRequestSentAtMs.get(entry), nowMs());
       return hasJustFailed && mayOnError(entry, undefined);
     },
@@ -133,24 +120,15 @@ export interface FollowOptions {
    * only the declared freshness counts.
    */
   readonly isFollowed?: (origin: string) => boolean | undefined;
-  readonly followedMsMax?: number;
-  readonly unfollowedMsMax?: number;
 }
 
-export interface FollowRules {
-  /** Resets the age of an entry of a followed origin that is younger than `followedMsMax`. */
-  confirm(entry: Entry | undefined): Entry | undefined;
-  /** As far as the cache can know. */
-  isCurrent(entry: Entry): boolean;
-  mayRefresh(entry: Entry): boolean;
-}
+export type FollowRules = ReturnType<typeof createFollowRules>;
 
-export function createFollowRules({
-  nowMs,
-  isFollowed = () => undefined,
-  followedMsMax = 60_000,
-  unfollowedMsMax = 2_000,
-}: FollowOptions): FollowRules {
+/** A change that is never published is noticed after this time at the latest. */
+const followedMsMax = 60_000;
+const unfollowedMsMax = 2_000;
+
+export function createFollowRules({ nowMs, isFollowed = () => undefined }: FollowOptions) {
   /** False after the clock was set back. */
   function isYoungerThan(ms: number, { requestedAtMs }: Entry): boolean {
     const elapsedMs = nowMs() - requestedAtMs;
@@ -158,16 +136,18 @@ export function createFollowRules({
   }
 
   return {
-    confirm(entry) {
+    /** Resets the age of an entry of a followed origin that is younger than `followedMsMax`. */
+    confirm(entry: Entry | undefined): Entry | undefined {
       if (!entry || isFollowed(entry.origin) !== true) return entry;
       if (isYoungerThan(followedMsMax, entry)) entry.confirmedAtMs = nowMs();
       return entry;
     },
-    isCurrent(entry) {
+    /** As far as the cache can know. */
+    isCurrent(entry: Entry): boolean {
       if (entry.isInvalidated) return false;
       const isUnfollowed = isFollowed(entry.origin) === false;
       return !isUnfollowed || isYoungerThan(unfollowedMsMax, entry);
     },
-    mayRefresh: ({ origin }) => isFollowed(origin) !== false,
+    mayRefresh: ({ origin }: Entry) => isFollowed(origin) !== false,
   };
 }

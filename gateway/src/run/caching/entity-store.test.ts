@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEntityStore, type NewResult } from "./entity-store.ts";
+import { createEntityStore, type EntityStore, type NewResult } from "./entity-store.ts";
 
 test("a group removes its results of its service only", () => {
   const store = createEntityStore({ bytesMax: 100_000, onEvicted: () => {} });
@@ -56,6 +56,6 @@ function result(key: string, o: Partial<NewResult> = {}): NewResult {
   return { key, ...about, ...o };
 }
 
-function keysOf(store: ReturnType<typeof createEntityStore>): readonly string[] {
+function keysOf(store: EntityStore): readonly string[] {
   return ["a", "b", "c", "d", "e", "huge"].filter((key) => store.find(key));
 }

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. The entities and results of root fields that entity-cache.ts stores.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
-import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { GroupIndex } from "@tributary/kit/invalidation/group-index";
 import type { Lifetime } from "./freshness.ts";
 
@@ -18,13 +18,7 @@ export interface StoredResult extends Lifetime {
 
 export type NewResult = Omit<StoredResult, "isStored">;
 
-export interface EntityStore {
-  find(key: string): StoredResult | undefined;
-  put(result: NewResult): void;
-  deleteGroup(group: string, origin: string): void;
-  deleteOrigin(origin: string): void;
-  size(): MapSize;
-}
+export type EntityStore = ReturnType<typeof createEntityStore>;
 
 /** Without its contents: the entry of the map, the object, and its list of groups. */
 const resultBytes = 400;
@@ -36,7 +30,7 @@ interface EntityStoreOptions {
   readonly onEvicted: () => void;
 }
 
-export function createEntityStore({ bytesMax, onEvicted }: EntityStoreOptions): EntityStore {
+export function createEntityStore({ bytesMax, onEvicted }: EntityStoreOptions) {
   const groupIndex = new GroupIndex<StoredResult>();
   const results = createBoundedMap<StoredResult>({
     entriesMax: Infinity,
@@ -49,16 +43,16 @@ export function createEntityStore({ bytesMax, onEvicted }: EntityStoreOptions): 
   });
 
   return {
-    find: (key) => results.get(key),
-    put(newResult) {
+    find: (key: string) => results.get(key),
+    put(newResult: NewResult): void {
       const result = { ...newResult, isStored: true };
       if (!results.set(result.key, result, estimateBytes(result))) return;
       groupIndex.add(result);
     },
-    deleteGroup(group, origin) {
+    deleteGroup(group: string, origin: string): void {
       for (const { key } of groupIndex.list(group, origin)) results.delete(key);
     },
-    deleteOrigin(origin) {
+    deleteOrigin(origin: string): void {
       for (const result of results.values()) if (result.origin === origin) results.delete(result.key);
     },
     size: results.size,

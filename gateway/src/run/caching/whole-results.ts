@@ -1,5 +1,5 @@
 // Stage 4 of 5: run. Results that were composed entirely from the entity cache. Equal requests get the same object, on which values are memoized.
-import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { StoredResult } from "./entity-store.ts";
 import { confirmedMsOf } from "./freshness.ts";
 import type { SharedSource } from "./memoize-by-source.ts";
@@ -20,30 +20,25 @@ export interface WholeResult {
   usedAtMs: number;
 }
 
-export interface WholeResults {
-  /** Undefined also if a part is no longer fresh or no longer stored. */
-  find(body: string, nowMs: number): WholeResult | undefined;
-  put(body: string, result: ComposedResult, parts: readonly StoredResult[]): void;
-  /** In estimated bytes, with memoized values, without the parts. */
-  size(): MapSize;
-}
+export type WholeResults = ReturnType<typeof createWholeResults>;
 
 /** Of the entry of the map and the objects of the result. */
 const wholeBytes = 600;
 /** Two references to each part. */
 const partBytes = 16;
 
-export function createWholeResults(bytesMax: number): WholeResults {
+export function createWholeResults(bytesMax: number) {
   const wholes = createBoundedMap<WholeResult>({ entriesMax: Infinity, weightMax: bytesMax });
   return {
-    find(body, nowMs) {
+    /** Undefined also if a part is no longer fresh or no longer stored. */
+    find(body: string, nowMs: number): WholeResult | undefined {
       const whole = wholes.get(body);
       if (!whole) return undefined;
       if (nowMs < whole.freshUntilMs && whole.parts.every(({ isStored }) => isStored)) return whole;
       wholes.delete(body);
       return undefined;
     },
-    put(body, result, parts) {
+    put(body: string, result: ComposedResult, parts: readonly StoredResult[]): void {
       const freshUntilMs = Math.min(...parts.map((part) => part.sentAtMs + confirmedMsOf(part)));
       const whole = { result, parts, freshUntilMs, usedAtMs: 0 };
       result.isShared = true;
@@ -52,6 +47,7 @@ export function createWholeResults(bytesMax: number): WholeResults {
       };
       wholes.set(body, whole, wholeBytes + body.length + partBytes * parts.length);
     },
+    /** In estimated bytes, with memoized values, without the parts. */
     size: wholes.size,
   };
 }
