@@ -12,10 +12,8 @@ export interface RelayOptions {
 }
 
 /**
- * Reads a body to its end and writes it to the client. While it is collected, a slow client delays no other client: its unread part, at most
- * `bytesMax`, is buffered. Otherwise it is read at the client's pace.
- * @returns undefined if the body was not collected whole.
- * @throws Error for a truncated body. The connection is destroyed then, so that the client does not take it for complete (RFC 9112, 8).
+ * While the body is collected, a slow client delays no other: its unread part is buffered. Otherwise it is read at the client's pace.
+ * @throws Error for a truncated body; the client's connection is destroyed, so that it does not take it for complete (RFC 9112, 8).
  */
 export function relayBody(body: Buffer | Readable, options: RelayOptions): Promise<Buffer | undefined> {
   if (body instanceof Readable) return relayStream(body, options);

@@ -25,9 +25,8 @@ export interface SharedFetch {
   /** Set when the head of the response arrives; until then an invalidation of any group prevents further joins. */
   groups: readonly string[] | undefined;
   /**
-   * The origin request is aborted when the last waiter leaves, also after `finish(undefined)`: the client that started it may still get the response.
+   * The origin request is aborted when the last waiter leaves.
    * @param response of the waiting client. Undefined for a background refresh, which never leaves.
-   * @returns makes the waiter leave.
    */
   join(response?: ServerResponse): () => void;
   readonly waiting: number;

@@ -66,10 +66,7 @@ export interface HeadValidationOptions extends FresheningOptions {
   readonly nowMs: () => number;
 }
 
-/**
- * RFC 9111, 4.3.5: a 200 with the same validators and length freshens the stored response, any other 200 removes it.
- * @returns a function to call when the `HEAD` is sent; it returns the function to call with the response.
- */
+/** RFC 9111, 4.3.5: a 200 with the same validators and length freshens the stored response, any other 200 removes it. */
 export function createHeadValidation(options: HeadValidationOptions) {
   const { store, invalidationLog, targetedFields, nowMs } = options;
   const freshen = createFreshening(options);

@@ -19,11 +19,7 @@ export function isSafe(method: string): boolean {
   return safeMethods.has(method);
 }
 
-/**
- * What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3). One with an error response invalidates nothing.
- * @param response undefined if there is none: the request may have been processed.
- * @param keysOf the keys of the resource that a URL names; `key` resolves a relative one.
- */
+/** What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3): nothing with an error response, its key without a response. */
 export function invalidatedBy(
   response: OriginResponse | undefined,
   key: string,
@@ -72,10 +68,7 @@ export function createInvalidate({ store, invalidationLog, observe }: Invalidate
   };
 }
 
-/**
- * @param validationSentAtMs now, if a client's `no-cache` causes the read. It gets a position above all earlier reads, whose responses must not
- * replace its own.
- */
+/** @param validationSentAtMs now, if a client's `no-cache` causes the read: its response must not be replaced by an earlier one. */
 export function startRead(
   log: InvalidationLog,
   { origin, key }: { readonly origin: string; readonly key: string },

@@ -88,10 +88,7 @@ export class CacheFetcher {
     await this.#respondFetched(cacheFetch, result);
   }
 
-  /**
-   * RFC 5861, 4. @param status undefined without a response.
-   * @returns false if the client gets the origin's response or the error.
-   */
+  /** RFC 5861, 4. @returns false if the client gets the origin's response or the error. */
   #useStaleOnError(cacheFetch: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
     const { entry, response, lookup, addHeaders, onOutcome } = cacheFetch;
     const { stale, store, observe } = this.#options;

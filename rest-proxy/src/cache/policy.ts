@@ -22,10 +22,7 @@ export interface Policy {
   readonly unstoredFields: readonly string[];
 }
 
-/**
- * The first targeted field that is present and valid counts (RFC 9213, 2.2), else `Cache-Control` and `Expires`.
- * @param targetedFields in lower case.
- */
+/** The first targeted field that is present and valid counts (RFC 9213, 2.2), else `Cache-Control` and `Expires`. */
 export function readPolicy(headers: readonly string[], targetedFields: readonly string[], nowMs: number): Policy {
   for (const field of targetedFields) {
     const targeted = readTargeted(joinHeaderLines(headers, field));

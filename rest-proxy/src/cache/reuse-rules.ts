@@ -89,10 +89,7 @@ export function createStaleRules(nowMs: () => number) {
     return staleForSeconds < permittedSeconds;
   }
 
-  /**
-   * `stale-if-error` (RFC 5861, 4). A fresh entry needs it too: the client's `no-cache` demands a validated one (RFC 9111, 4.3.3 and 5.2.1.4).
-   * @param status undefined without a response.
-   */
+  /** `stale-if-error` (RFC 5861, 4). A fresh entry needs it too if the client demands a validated one (RFC 9111, 4.3.3 and 5.2.1.4). */
   function mayOnError(entry: Entry, status: number | undefined): boolean {
     const isError = status === undefined || errorStatuses.has(status);
     return isError && mayUseStale(entry, entry.policy.ifErrorSeconds);

@@ -25,8 +25,7 @@ export interface SharedCacheOptions extends FollowOptions {
   readonly targetedFields: readonly string[];
   /**
    * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1), and conditions for the origin bypass the cache. Default false, since one
-   * client could send every request to the origin: see `mustValidate`. The caller then does not forward `Range`, `If-Match` and `If-Unmodified-
-   * Since`.
+   * client could send every request to the origin: see `mustValidate`. The caller must then not forward these conditions.
    */
   readonly obeysRequests?: boolean;
   /** The keys to invalidate after a write: of the resource that `reference` names, none for another origin (RFC 9111, 4.4). */
@@ -36,10 +35,7 @@ export interface SharedCacheOptions extends FollowOptions {
 }
 
 export interface SharedCache extends Hits {
-  /**
-   * For which `findFresh` found nothing.
-   * @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then.
-   */
+  /** @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then. */
   respond(
     lookup: CacheLookup,
     response: ServerResponse,

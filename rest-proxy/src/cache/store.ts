@@ -45,10 +45,7 @@ export class Store {
     return this.#byKey.get(key)?.entries ?? [];
   }
 
-  /**
-   * The caller has checked `InvalidationLog.isOutdated`.
-   * @returns false if the entry is too large, or one for the same requests has a higher `position`.
-   */
+  /** @returns false if the entry is too large, or one for the same requests has a higher `position`. */
   put(entry: Entry): boolean {
     const { key, position, varyKey } = entry;
     const isNewer = (other: Entry) => other.position > position && !isDisjoint(other.varyKey, varyKey);

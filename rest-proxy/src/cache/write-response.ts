@@ -23,10 +23,7 @@ export interface CachedResponse {
   readonly body: Buffer | undefined;
 }
 
-/**
- * A 304 if the client already has the response (RFC 9111, 4.3.2).
- * @param cacheStatus from `hitStatus` or `forwardedStatus`.
- */
+/** A 304 if the client already has the response (RFC 9111, 4.3.2). */
 export function createCachedResponse(
   entry: Entry,
   request: CacheableRequest,
