@@ -51,7 +51,8 @@ test("fetches are aborted when the connection closes during the run", async () =
   const observations: GatewayObservation[] = [];
   const connection = Object.assign(new EventEmitter(), { closed: false });
   const parts: Partial<SupergraphStages> = {
-    run(_plan, _operation, _variables, { signal }) {
+    run(_plan, _operation, _variables, { deadline }) {
+      const signal = deadline.signal();
       connection.emit("close");
       return Promise.reject(new Error(String(signal.reason)));
     },

@@ -17,7 +17,7 @@ import { readVariables } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
 import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
-import { createRequestScope, type RequestScope } from "./run/request-scope.ts";
+import type { RequestScope } from "./run/request-scope.ts";
 import { addExtensions } from "./shape/extensions.ts";
 import type { Generation } from "./supergraph/generations.ts";
 
@@ -116,7 +116,7 @@ function openScope(
   receipts: OperationReceipts,
   deadline: OperationDeadline,
 ): RequestScope {
-  return createRequestScope({
+  return {
     requestId,
     trace,
     identity,
@@ -125,7 +125,8 @@ function openScope(
     provenWrites: receipts.writes,
     isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
     caching: isCacheable ? createCachingCollector() : undefined,
+    writes: undefined,
     deadline,
     record,
-  });
+  };
 }

@@ -10,8 +10,7 @@ import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
 import type { EntityCache } from "./run/caching/entity-cache.ts";
-import { createSubgraphClient, type SubgraphClient } from "./run/subgraph-client.ts";
-import type { WriteCount } from "./run/write-counts.ts";
+import { createSubgraphClient, type SubgraphClient, type WriteCount } from "./run/fetch/subgraph-client.ts";
 import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
 import {
   type ResolvedSubgraphs,

@@ -16,11 +16,11 @@ import { createPlanStage, type PlanOptions } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/compile/supergraph-types.ts";
 import { memoizeWhileShared } from "./run/accept-response.ts";
 import type { EntityCache } from "./run/caching/entity-cache.ts";
-import { createFetchSharing } from "./run/fetch-sharing.ts";
+import { createFetch } from "./run/fetch/fetch.ts";
+import type { SubgraphClient } from "./run/fetch/subgraph-client.ts";
 import { createPathRedactor } from "./run/redact-path.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
-import type { SubgraphClient } from "./run/subgraph-client.ts";
 import { isDataNullSoFar, type ShapedBody, writeResponseBody } from "./shape/response-body.ts";
 import type { FieldProblem } from "./shape/write-data.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
@@ -101,8 +101,8 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
     clientOf: o.clientOf,
     stoppedKeyAdditions,
     entityCache: o.entityCache,
-    sharing: o.fetchSharing ? createFetchSharing() : undefined,
-    fetchObserver: o.fetchObserver,
+    fetchSharing: o.fetchSharing,
+    fetch: createFetch(o),
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
     observe: o.observe,
     redactPath,

@@ -1,5 +1,4 @@
-// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data. run.ts calls
-// it once for each fetch that was sent.
+// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data.
 import { Kind } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
 import { readEntities, type SentFetch } from "./entities.ts";
@@ -10,17 +9,16 @@ import { memoizeBySource, type MemoSource } from "./caching/memoize-by-source.ts
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { FetchResult, ResponsePath, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
+import type { FetchResult, ResponsePath, SubgraphError, SubgraphResponse } from "./fetch/subgraph-response.ts";
 import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
 
-/** The state of one request's run. Each accepted response adds to `root` or `joins`, and to `fieldErrors`. */
 export interface RunState {
   readonly plan: CompiledPlan;
   readonly scope: RequestScope;
-  /** The merged tree if the plan is merged; else an empty object that responses are joined to. */
+  /** Empty unless the plan is merged. */
   readonly root: Record<string, unknown>;
   readonly joins: (SourceJoin | undefined)[];
   lacksEntities: boolean;
@@ -34,9 +32,8 @@ export interface AcceptOptions extends FailureReportOptions {
 }
 
 /**
- * The value of `compute`. As long as `isShared` of the run is true, the value is computed once for all client requests with the same sources.
+ * Computes a value once for all client requests with the same sources, as long as the run is shared.
  * @param sources undefined ones are left out; without any, `compute` is called for each request.
- * @param key see memoizeBySource.
  */
 export function memoizeWhileShared<Value>(
   sources: readonly (MemoSource | undefined)[],
@@ -50,9 +47,8 @@ export function memoizeWhileShared<Value>(
 }
 
 /**
- * Joins the data of a complete and valid response.
- * @param result of the whole subgraph request, which can combine several fetches.
- * @returns false for any other response, of which nothing is joined.
+ * @param result of the whole subgraph request.
+ * @returns false unless the response is complete and valid; nothing is joined then.
  */
 export function acceptComplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): boolean {
   const { fetch, representations } = sent;
@@ -73,7 +69,6 @@ function readComplete(result: FetchResult, sent: SentFetch, joins: Joins): Sourc
   return entities && rejected.length === 0 ? joinEntities(representations, entities) : undefined;
 }
 
-/** For a response that `acceptComplete` rejects: joins its usable part, and records the errors of missing data. */
 export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
   run.isShared = false;
   const { fetch, representations } = sent;
@@ -97,7 +92,7 @@ export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunS
   run.fieldErrors.push(...recorder.finish());
 }
 
-/** Joins the entities that can be used, and records an error for each other entity. @returns undefined if the list of entities is unusable. */
+/** @returns undefined if the list of entities is unusable. */
 function readUsablePart(
   data: Json,
   sent: SentFetch,
@@ -124,17 +119,15 @@ function readUsablePart(
 export function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
   if (run.plan.isMerged) return mergeIntoTargets(fetch, run, o, join);
   const { joins } = run;
-  // Defined if the fetch was sent for some of its positions before (`CompiledRequest.subset`).
+  // Sent for other positions before (`CompiledRequest.subset`).
   const earlier = joins[fetch.joinIndex];
   const combine = () => combineJoins(earlier as SourceJoin, join);
   joins[fetch.joinIndex] = earlier ? memoizeWhileShared([earlier, join], fetch, run, combine) : join;
 }
 
-/** Lists all target objects before it changes one of them. Each target gets its own copy of the data. */
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => {
-    // Stage 5 reports the absent fields of these.
     if (!join.leftOut?.has(object)) targets.add(object);
   });
   for (const target of targets) {
@@ -144,10 +137,7 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
   }
 }
 
-/**
- * The part of a combined request's response for one of its fetches, as if the fetch had been sent alone: its entities, the errors in them,
- * and the errors without a path.
- */
+/** As if the fetch had been sent alone: its entities, the errors in them, and the errors without a path. */
 function responsePartFor({ representations }: CompiledFetch, result: FetchResult): FetchResult {
   if (result.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return result;
   const { entitiesKey } = representations;
@@ -167,7 +157,7 @@ function responsePartFor({ representations }: CompiledFetch, result: FetchResult
   };
 }
 
-/** In an entity fetch, a response with errors but without a list of entities counts as `data: null`: its errors are the reason. */
+/** Errors without a list of entities count as `data: null`: they are the reason. */
 function withoutNullEntities(
   result: FetchResult,
   representations: RepresentationSet | undefined,
@@ -176,7 +166,7 @@ function withoutNullEntities(
   return Array.isArray(result.data?.["_entities"]) ? result : { ...result, data: null };
 }
 
-/** Without data, the first error that has no usable path is recorded for every field, and all other errors are left out. */
+/** Without data, the first error that has no usable path is recorded for every field, and all others are left out. */
 function recordErrors({ data, errors }: GraphqlResponse, sent: SentFetch, recorder: FieldErrorRecorder): void {
   const generalError = errors.find(({ path }) => !isUsablePath(path, sent));
   if (!data && generalError) return recorder.addForAll({ kind: "subgraph-error", error: generalError });
@@ -187,13 +177,13 @@ function recordErrors({ data, errors }: GraphqlResponse, sent: SentFetch, record
   if (!data) recordUnreportedFields(sent, errors, recorder);
 }
 
-/** A usable path in an entity fetch is `["_entities", index, …]`; of its first two steps only the index is checked. */
+/** In an entity fetch `["_entities", index, …]`; only the index is checked. */
 function isUsablePath(path: ResponsePath | undefined, { representations }: SentFetch): boolean {
   if (path === undefined || path.length === 0) return false;
   return representations === undefined || typeof path[1] === "number";
 }
 
-/** A null that propagated to `data` also removed fields that no error names: the first error is recorded for each of them. */
+/** A null that propagated to `data` also removed fields that no error names. */
 function recordUnreportedFields(
   { fetch, representations }: SentFetch,
   errors: readonly SubgraphError[],
@@ -201,7 +191,6 @@ function recordUnreportedFields(
 ): void {
   const [firstError] = errors;
   if (!firstError) return;
-  // The step of a path that names an entity (by its index) or a root field.
   const namingStep = representations ? 1 : 0;
   const reported = new Set(errors.map(({ path }) => String(path?.[namingStep])));
   const paths: readonly ResponsePath[] = representations
@@ -213,7 +202,6 @@ function recordUnreportedFields(
   }
 }
 
-/** The response names of the root fields. Fields within fragments are left out. */
 function rootKeys({ selected }: CompiledFetch): readonly string[] {
   return selected.selections.flatMap((selection) =>
     selection.kind === Kind.FIELD ? (selection.alias ?? selection.name).value : [],

@@ -1,10 +1,6 @@
-// Stage 4 of 5: run. The deadline of one client request, for its fetches. execute.ts creates one per request, before the plan stage, so that the
-// time of planning counts too.
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { AbortSource } from "@tributary/kit/http/abort-source";
-
-/** Why a request's signal was aborted: its time has passed, or the client disconnected. */
-export type AbortReason = "timeout" | "disconnected";
+// Stage 4 of 5: run. The deadline of one client request. It begins before the plan stage, so that the time of planning counts too.
+import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { AbortReason } from "./fetch/subgraph-client.ts";
 
 /** Node's `ServerResponse` is one. */
 export interface ClientConnection {
@@ -14,19 +10,13 @@ export interface ClientConnection {
 }
 
 export interface OperationDeadline {
-  /**
-   * Created on first use, with its timer and listener, which a request without fetches does not need. If the client has disconnected before, the
-   * signal is already aborted.
-   */
+  /** Created on first use: a request without fetches needs no timer and no listener. */
   signal(): AbortSignalLike;
-  /** Frees the timer and the listener. Called when the response body is known, before it is sent. */
+  /** Called when the response body is known, before it is sent. */
   clear(): void;
 }
 
-/**
- * A signal that is aborted `timeoutMs` from now, or when the client disconnects before `clear`.
- * @param onDisconnected is not called for a request whose signal is never used.
- */
+/** @param onDisconnected is not called for a request whose signal is never used. */
 export function createDeadline(
   connection: ClientConnection,
   timeoutMs: number,

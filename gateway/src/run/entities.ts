@@ -1,25 +1,21 @@
-// Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
-// `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
+// Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification, `_entities`): a
+// subgraph that returns another row must not expose it.
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { FirstObject, RepresentationSet } from "./representations.ts";
-import type { FetchResult } from "./subgraph-response.ts";
+import type { FetchResult } from "./fetch/subgraph-response.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An entity fetch, and the keys that the gateway added to the text of its request. */
 export interface CheckedFetch extends Pick<RequestText, "addedKeys"> {
   readonly fetch: CompiledFetch;
 }
 
 /**
- * Reads `_entities` of a response.
- * @param data of the response.
- * @param joins of the run, for reading the requested keys.
- * @param reject is called with the index of each entry that is another entity, lacks an added key, or is neither null nor an object.
- * @returns one entry for each representation: its entity, or undefined if it is null or rejected. Undefined instead of a list if `_entities` is
- * not a list of the requested length.
+ * @param reject gets the index of each entry that is another entity, lacks an added key, or is neither null nor an object.
+ * @returns an entry for each representation, undefined for null or rejected ones. Undefined instead of a list if `_entities` is not a list of the
+ * requested length.
  */
 export function readEntities(
   checked: CheckedFetch,
@@ -49,7 +45,7 @@ export function readEntities(
   });
 }
 
-/** Whether an entry of `_entities` is the requested entity, as `readEntities` checks it. False for null. */
+/** False for null. */
 export function isRequestedEntity(
   checked: CheckedFetch,
   { object, layout }: FirstObject,
@@ -61,9 +57,7 @@ export function isRequestedEntity(
   return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins, checked);
 }
 
-/** A fetch whose request was sent. */
 export interface SentFetch extends CheckedFetch {
-  /** Undefined for a fetch of root fields. */
   readonly representations: RepresentationSet | undefined;
 }
 
@@ -73,10 +67,10 @@ interface AddedKeyOptions {
 }
 
 /**
- * Stops adding the keys of each type of which a response has an error at an added key, or an entity without it: the subgraph does not return this
- * field. But not the keys of a type of which an entity has another key than requested: the repeated request would accept this entity.
- * @param sent fetches of the request for which the response is not complete and valid.
- * @returns whether keys of this request have been stopped: it is then sent again without them. Only reads have added keys.
+ * Stops adding the keys that the subgraph does not return. Not those of a type of which an entity has another key than requested: the repeated
+ * request would accept this entity.
+ * @param sent fetches whose response is not complete and valid.
+ * @returns whether keys have been stopped: the request is then sent again without them. Only reads have added keys.
  */
 export function stopUnreturnedKeys(
   result: FetchResult,
@@ -86,12 +80,10 @@ export function stopUnreturnedKeys(
 ): boolean {
   const [first] = sent;
   if (result.kind !== "graphql" || !first) return false;
-  // All fetches of a request have the same subgraph and the same added keys.
   const { fetch, addedKeys } = first;
   const findings = { missing: new Set<string>(), different: new Set<string>() };
   for (const sentFetch of sent) checkAddedKeys(sentFetch, result.data, joins, findings);
   for (const { path } of result.errors) {
-    // The path of an error at an added key. The second step is the index of the entity.
     const [entitiesKey, , responseName] = path ?? [];
     const type = addedKeys.get(`${entitiesKey}.${responseName}`);
     if (type !== undefined) findings.missing.add(type);
@@ -104,15 +96,12 @@ export function stopUnreturnedKeys(
   return stopped.length > 0;
 }
 
-/** The types of added keys. */
 interface AddedKeyFindings {
-  /** An entity lacks a key of this type. */
   readonly missing: Set<string>;
-  /** An entity has another key of this type than the requested one. */
   readonly different: Set<string>;
 }
 
-/** Entities of an impossible type, and a list of another length, are left out: `readEntities` rejects them. */
+/** `readEntities` rejects entities of an impossible type, and a list of another length. */
 function checkAddedKeys(
   sent: SentFetch,
   data: Json | null,
@@ -134,7 +123,7 @@ function checkAddedKeys(
   }
 }
 
-/** The entity type of a key field that the gateway added; undefined for one that the plan selects, or that is not in the request's text. */
+/** Undefined for a key that the plan selects, or that is not in the request's text. */
 function findAddedType({ fetch, addedKeys }: CheckedFetch, responseName: string): string | undefined {
   return addedKeys.get(`${fetch.representations?.entitiesKey}.${responseName}`);
 }
@@ -152,7 +141,7 @@ function isOfType({ __typename: typename }: Json, layout: ObjectLayout, fetch: C
   );
 }
 
-/** Whether every returned key field has the value by which the entity was requested. A null is accepted; a missing field only if it was not added. */
+/** A null is accepted; a missing field only if it was not added. */
 function hasRequestedKey(
   entity: Json,
   requested: Json,

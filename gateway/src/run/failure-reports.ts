@@ -1,10 +1,9 @@
-// Stage 4 of 5: run. Reports failed subgraph fetches as redacted observations for the log, and in the request's record for the access log. run.ts and
-// accept-response.ts call it.
+// Stage 4 of 5: run. Reports failed fetches as redacted observations for the log, and in the request's record for the access log.
 import { isClientCode, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { GatewayObserver, RedactedSubgraphError } from "../observations.ts";
 import type { RedactPath } from "./redact-path.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { FetchResult, ResponsePath, SubgraphError } from "./subgraph-response.ts";
+import type { FetchResult, ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
 
 type GraphqlResult = Extract<FetchResult, { kind: "graphql" }>;
 export type FailedResult = Exclude<FetchResult, { kind: "graphql" }>;
@@ -14,21 +13,17 @@ export interface FailureReportOptions {
   readonly redactPath: RedactPath;
 }
 
-/** The most errors or paths of one response that are logged. */
 const reportedMax = 20;
 
-/**
- * The reports of one fetch. They contain kinds, codes and redacted paths, the identity of the operation, and no text of the response. `record` is
- * undefined if metrics, traces and the access log are all off.
- */
+/** Kinds, codes and redacted paths, and no text of the response. */
 export function createFailureReports(
   { observe, redactPath }: FailureReportOptions,
   service: string,
-  { requestId, trace, identity, signal, record }: RequestScope,
+  { requestId, trace, identity, deadline, record }: RequestScope,
 ) {
   const ids = { requestId, traceId: trace.traceId, ...identity };
   return {
-    /** A response with `errors[]`. It is a failure unless all of its errors are meant for the client. */
+    /** A failure unless all of its errors are meant for the client. */
     errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
       const failure = errors.find(({ extensions }) => !isForwardedCode(extensions["code"]));
       const code = failure && toClientCode(failure.extensions["code"]);
@@ -36,16 +31,15 @@ export function createFailureReports(
       const reported = errors.slice(0, reportedMax).map((error) => redactError(error, redactPath));
       observe({ kind: "subgraph-errors", ...ids, service, replica, code, count: errors.length, errors: reported });
     },
-    /** Entities that cannot be used, by their paths in the response. */
     invalid(paths: readonly ResponsePath[], replica: string): void {
       if (paths.length === 0) return;
       record?.addFailure({ service, replica, reason: "RESPONSE_INVALID" });
       const reported = paths.slice(0, reportedMax).map(redactPath);
       observe({ kind: "subgraph-response-invalid", ...ids, service, replica, count: paths.length, paths: reported });
     },
-    /** A fetch without a usable response. Nothing is reported if it was not sent, or if the client has disconnected (`abandoned`). */
+    /** Nothing is reported if the fetch was not sent, or if the client has disconnected. */
     failure(result: FailedResult): void {
-      if (result.kind === "abandoned" || signal.reason === "disconnected") return;
+      if (result.kind === "abandoned" || deadline.signal().reason === "disconnected") return;
       const { code, replica } = result;
       record?.addFailure({ service, replica, reason: code });
       const failure = { kind: "subgraph-fetch-failed", ...ids, service, replica, code } as const;

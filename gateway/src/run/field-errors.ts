@@ -1,22 +1,17 @@
-// Stage 4 of 5: run. Turns the errors of one fetch into field errors with paths in the response to the client. accept-response.ts uses it for a
-// fetch that failed, and for a response with errors or with entities that cannot be used.
+// Stage 4 of 5: run. Turns the errors of one fetch into field errors with paths in the response to the client.
 import type { CompiledFetch, ObjectLayout, RepresentationField } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { RepresentationSet } from "./representations.ts";
-import type { FailedFetch, FetchFailureCode } from "./subgraph-client.ts";
-import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
+import type { FailedFetch, FetchFailureCode } from "./fetch/subgraph-client.ts";
+import type { ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
 import { type LocatedObject, locateTargets, type ResponseTree } from "./targets.ts";
 
-/** Becomes one entry of the client's `errors[]`; stage 5 writes its message (shape/client-error.ts). */
 export interface FieldError {
   readonly service: string;
-  /** In the response to the client. Undefined for an error at the root of the response. */
+  /** Undefined for an error at the root of the response. */
   readonly path: ResponsePath | undefined;
   readonly reason: FieldErrorReason;
-  /**
-   * Defined in one additional last entry of a fetch with more than 100 errors: the number of errors that are not listed. The path of this entry is
-   * that to the fetch's first position, and ends at the first list.
-   */
+  /** In one last entry: the number of errors beyond the first 100. Its path is that to the fetch's first position. */
   readonly moreCount?: number;
 }
 
@@ -24,26 +19,23 @@ type FieldErrorReason =
   | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode | FailedFetch["code"] }
   | { readonly kind: "subgraph-error"; readonly error: SubgraphError };
 
-/** The most errors of one fetch that are listed, so that a failed fetch for a long list does not make a longer response than a successful fetch. */
+/** So that a failed fetch for a long list does not make a longer response than a successful one. */
 const errorsPerFetchMax = 100;
 
 export interface FieldErrorRecorder {
-  /** Adds an error for each client field that the fetch was for, at each object for which it was sent. */
+  /** At each object for which the fetch was sent. */
   addForAll(reason: FieldErrorReason): void;
   /**
-   * Adds an error for one path in the subgraph's response. A path to an entity adds one for each client field of it; a path to a field adds one at
-   * each object for which the entity was requested.
-   * @param localPath `["_entities", 3, "name"]` in an entity fetch: accept-response.ts has replaced an alias of `_entities`, and the first step is
-   * not checked. `["user", "name"]` in a fetch of root fields. With any other path, or none, the error gets the path to the fetch's first position,
-   * which ends at the first list.
+   * A path to an entity adds an error for each client field of it; a path to a field one at each object for which the entity was requested.
+   * @param localPath `["_entities", 3, "name"]` in an entity fetch, `["user", "name"]` in one of root fields. Any other gets the path to the first
+   * position, up to its first list.
    */
   addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void;
-  /** The errors in the order in which they were added. Called once, at the end. */
   finish(): readonly FieldError[];
 }
 
 /**
- * Records the errors of one fetch. The response tree is walked for their paths only when there is an error.
+ * Walks the response tree only when there is an error.
  * @param fetches of the plan: those that require fields of this one are not sent for its objects.
  */
 export function createFieldErrorRecorder(
@@ -58,7 +50,7 @@ export function createFieldErrorRecorder(
   let objectsByIndex: ReadonlyMap<number, readonly LocatedObject[]> | undefined;
   const listObjects = () => (allObjects ??= locateTargets(tree, fetch.paths));
   const listObjectsByIndex = () => (objectsByIndex ??= groupByRepresentation(listObjects(), representations));
-  // For an entry that is about the whole fetch: the path to the first of its positions. `[]` is for the type: a fetch has at least one path.
+  // `[]` is for the type: a fetch has at least one path.
   const fetchPath = () => tree.position.toClientPath(pathToFirstList(tree, fetch.paths[0] ?? []));
 
   function add(path: ResponsePath | undefined, reason: FieldErrorReason): void {
@@ -74,11 +66,9 @@ export function createFieldErrorRecorder(
   function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
     const local = readLocalPath(localPath, representations);
     if (!local) return add(fetchPath(), reason);
-    // Each index has an object when its representation is written. In a merged tree, another response can replace the object later: the error is
-    // then left out.
+    // In a merged tree, another response can replace the object later: the error is then left out.
     const objects = listObjectsByIndex().get(local.index) ?? [];
     if (local.steps.length === 0) return addForObjects(objects, reason);
-    // Planner keys in two parts: from the root to the object, and from the object to the field.
     const keysBelowObject = local.steps.map(toPlannerKey);
     for (const { path: pathToObject, position: objectPosition } of objects) {
       add([...tree.position.toClientPath(pathToObject), ...objectPosition.toClientPath(keysBelowObject)], reason);
@@ -102,7 +92,7 @@ export function createFieldErrorRecorder(
   };
 }
 
-/** The objects by the index of their representation; objects without a representation are left out. In a fetch of root fields all have index 0. */
+/** Without objects that have no representation. In a fetch of root fields, all have index 0. */
 function groupByRepresentation(
   objects: readonly LocatedObject[],
   representations: RepresentationSet | undefined,
@@ -118,12 +108,10 @@ function groupByRepresentation(
   return byIndex;
 }
 
-/** Whether a representation was sent for the object. */
 function isRequested({ object }: LocatedObject, representations: RepresentationSet | undefined): boolean {
   return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
-/** The paths of the client's fields that are missing without the fetch; the object's own path if there are none. */
 function pathsOfFields(
   { path, layout }: LocatedObject,
   fetch: CompiledFetch,
@@ -135,7 +123,6 @@ function pathsOfFields(
   return names.size > 0 ? Array.from(names, (name) => [...pathOfObject, name]) : [pathOfObject];
 }
 
-/** The response names of the client's fields that the fetch provides, and of those that fetches provide which require a field of it. */
 function listMissingNames(
   layout: ObjectLayout,
   fetch: CompiledFetch,
@@ -149,13 +136,10 @@ function listMissingNames(
 }
 
 interface LocalPath {
-  /** Of the representation; 0 in a fetch of root fields. */
   readonly index: number;
-  /** From the entity, or in a fetch of root fields from `data`. */
   readonly steps: ResponsePath;
 }
 
-/** Undefined for a path that is missing, empty, or without the index of a representation. */
 function readLocalPath(
   path: ResponsePath | undefined,
   representations: RepresentationSet | undefined,
@@ -169,15 +153,12 @@ function readLocalPath(
 
 const plannerAliasSuffix = /__alias_\d+$/;
 
-/**
- * The planner gives a field an alias such as `code__alias_0` if another object type at the same place has a field `code` of another type, and
- * renames it back in the data (KeyRename); errors have the alias.
- */
+/** The planner gives a field an alias such as `code__alias_0` if another type at the same place has a field of that name; errors have the alias. */
 function toPlannerKey(step: string | number): string | number {
   return typeof step === "string" ? step.replace(plannerAliasSuffix, "") : step;
 }
 
-/** The start of a path of planner keys, up to and including the key of the first list or null: further steps may not exist in the response. */
+/** Up to the first list or null: further steps may not exist in the response. */
 function pathToFirstList({ root, position, joins }: ResponseTree, path: FetchPath): readonly string[] {
   const steps: string[] = [];
   let currentPosition = position;
@@ -188,7 +169,6 @@ function pathToFirstList({ root, position, joins }: ResponseTree, path: FetchPat
     const value = access?.read(object, joins);
     // A leaf field, or a field that no fetch provides here.
     if (!access?.position) break;
-    // A null, a list, or a missing or invalid value: there is no single object below.
     if (typeof value !== "object" || value === null || Array.isArray(value)) break;
     object = value as Readonly<Record<string, unknown>>;
     currentPosition = access.position;

@@ -1,27 +1,22 @@
-// Stage 4 of 5: run. Merges copies of responses into one tree, for accept-response.ts. Slower than joining (joins.ts); used only for plans in which
-// two fetches provide fields of one object without a key (`CompiledPlan.isMerged`).
+// Stage 4 of 5: run. Merges copies of responses into one tree. Slower than joining; only for plans with `CompiledPlan.isMerged`.
 import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
 type Json = Record<string, unknown>;
 
 export interface MergeRules {
-  /** Whether `typename` is the name of an object type. The name of an interface is less specific: it never replaces another `__typename`. */
+  /** The name of an interface is less specific: it never replaces another `__typename`. */
   readonly isObjectType: (typename: unknown) => boolean;
-  /** Whether a type condition includes objects of this type. */
   readonly applies: (typeCondition: string, typename: string) => boolean;
 }
 
-/** Copies `data`, with the plan's renames applied, into `target`, which it changes. Does not change `data`. */
+/** Changes `target`, not `data`. */
 export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly KeyRename[], rules: MergeRules): void {
   const copy = copyData(data);
   for (const { path, to } of renames) rename(copy, path, to, rules);
   mergeObjects(target, copy, rules);
 }
 
-/*
- * A subgraph may nest data, such as the value of a custom scalar, to any depth, so the functions below walk it with an explicit stack. Only `rename`
- * and `renameIn` recurse, once per step of the rename's path. `copyData` and `mergeObjects` treat lists as objects whose keys are indexes.
- */
+/** Subgraphs may nest data to any depth, so these functions use an explicit stack. Lists count as objects whose keys are indexes. */
 
 function copyData(data: Readonly<Json>): Json {
   const copy: Json = {};
@@ -43,8 +38,8 @@ function copyData(data: Readonly<Json>): Json {
 }
 
 /**
- * Merges objects, and lists of the same length, member by member; any other value replaces the previous one. Three exceptions keep what is present: a
- * null never replaces a value, the name of an interface never replaces a `__typename`, and objects with different object types are not merged.
+ * Member by member; any other value replaces the previous one. But a null replaces no value, an interface's name no `__typename`, and objects of
+ * different types are not merged.
  */
 function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
   const pending: { readonly into: Json; readonly from: Json }[] = [{ into: target, from: source }];
@@ -52,7 +47,6 @@ function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
     const { into, from } = pair;
     for (const [key, value] of Object.entries(from)) {
       const isPresent = Object.hasOwn(into, key);
-      // Only the name of an object type replaces a present `__typename`.
       if (key === "__typename" && isPresent && !rules.isObjectType(value)) continue;
       const present = isPresent ? into[key] : undefined;
       const isMissing = present === null || present === undefined;
@@ -71,13 +65,12 @@ function createEmpty(model: Json): Json {
   return (Array.isArray(model) ? [] : {}) as Json;
 }
 
-/** Two objects, or two lists of the same length. */
 function areMergeable(present: Json, value: Json): boolean {
   if (Array.isArray(present)) return Array.isArray(value) && present.length === value.length;
   return !Array.isArray(value);
 }
 
-/** Whether two objects have different object types. If subgraphs disagree about the entries of a list, the first subgraph's object is not changed. */
+/** If subgraphs disagree about the entries of a list, the first subgraph's object is not changed. */
 function haveDifferentTypes(present: Json, value: Json, { isObjectType }: MergeRules): boolean {
   const presentType = present["__typename"];
   const valueType = value["__typename"];
@@ -88,7 +81,6 @@ function rename(value: unknown, path: readonly string[], to: string, rules: Merg
   for (const object of listObjects(value)) renameIn(object, path, to, rules);
 }
 
-/** How the steps of a `KeyRename.path` that are type conditions begin. */
 const typeConditionPrefix = "... on ";
 
 function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, rules: MergeRules): void {
@@ -109,7 +101,6 @@ function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, 
   delete object[step];
 }
 
-/** The object itself, or the objects of a list and of lists within it. */
 function listObjects(value: unknown): readonly Json[] {
   const objects: Json[] = [];
   const pending = [value];

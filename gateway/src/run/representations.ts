@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values. run.ts calls it at most once per
-// client request for each group of fetches with the same representations, when the fetches that the group depends on are complete.
+// Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values; once per client request for each
+// group of fetches with the same representations.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import type {
   FieldAccess,
@@ -17,25 +17,21 @@ import { type ResponseTree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The representations of one group. Values computed from it can be memoized on it (caching/memoize-by-source.ts). */
 export interface RepresentationSet extends MemoSource {
-  /** The representations as JSON, separated by commas. */
+  /** JSON, separated by commas. */
   readonly text: string;
   readonly count: number;
-  /** The JSON of one representation. */
   textOf(index: number): string;
   /**
-   * The index of the representation that was sent for an object, in `text` and in the subgraph's `_entities`. Undefined if none was sent: a
-   * value of the representation is missing or does not fit its type, or objects of this layout are not requested (RepresentationFieldsOf). A null
-   * as a key is sent. Only for objects at the paths of the group: in the fast case, any object with the same key has the index.
+   * In `text` and in `_entities`. Undefined if no representation was sent for the object. In the fast case, any object with the same key has the
+   * index.
    */
   indexOf(object: Json): number | undefined;
-  /** For each representation, the first object for which it is sent: the returned entity must have this object's keys (entities.ts). */
+  /** The returned entity must have this object's keys (entities.ts). */
   readonly firstObjects: readonly FirstObject[];
   /**
-   * The objects without a representation although the fetches for its fields succeeded: no fetch selected a required field of the object, or a
-   * subgraph omitted it. If the client selects a field that only this fetch provides, stage 5 reports FIELD_NOT_PROVIDED. Undefined without such
-   * objects. An object is not among them if a required field is missing because its own entity is null, or because its fetch failed.
+   * Objects without a representation although the fetches for its fields succeeded: stage 5 reports FIELD_NOT_PROVIDED if the client selects a field
+   * of this fetch. Undefined without such objects.
    */
   readonly leftOut: ReadonlySet<object> | undefined;
 }
@@ -47,14 +43,13 @@ export interface FirstObject {
 
 type Paths = readonly FetchPath[];
 
-/** The representations of all objects at these paths. */
 export function writeRepresentations(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
   return writeFastCase(tree, paths, plan) ?? writeGeneralCase(tree, paths, plan);
 }
 
 /**
- * The fast case, which is the most common one: all objects have one type and one scalar key field, which they contain themselves. It maps only
- * key values to indexes; `indexOf` reads the value from the object again. Undefined in all other cases.
+ * The most common case: all objects have one type and one scalar key field, which they contain themselves. Only key values are mapped to indexes.
+ * Undefined in all other cases.
  */
 function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet | undefined {
   const indexOfValue = new Map<unknown, number>();
@@ -68,7 +63,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
 
   visitTargets(tree, paths, (object, layout) => {
     if (!isFastCase) return;
-    // One type can have several layouts, one for each position. Objects of one layout are mostly adjacent.
+    // Objects of one layout are mostly adjacent.
     if (layout !== lastLayout) {
       lastLayout = layout;
       firstLayout ??= layout;
@@ -79,13 +74,11 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
       if (!isFastCase) return;
       singleKey = keyOfLayout;
     }
-    // For the type only: the first object has set `singleKey`.
     if (!singleKey) return;
     const value = object[singleKey.key];
     if (value === undefined) (leftOut ??= new Set()).add(object);
     if (value === undefined || indexOfValue.has(value)) return;
     if (typeof value === "object" && value !== null) {
-      // The general case compares objects and lists by their JSON.
       isFastCase = false;
       return;
     }
@@ -95,7 +88,6 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
     firstObjects.push({ object, layout });
   });
   if (!isFastCase) return undefined;
-  // Undefined without an object.
   const key = singleKey?.key;
   return {
     text,
@@ -115,7 +107,7 @@ function writeScalar(value: unknown): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
-/** Any types and keys. Maps each object to its index, since its key values may be in joined data. */
+/** Maps each object to its index, since its key values may be in joined data. */
 function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
   const indexes = new Map<object, number>();
   const firstObjects: FirstObject[] = [];
@@ -125,7 +117,6 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
   let last: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
 
   visitTargets(tree, paths, (object, layout) => {
-    // Objects of one layout are mostly adjacent.
     if (last?.layout !== layout) last = { layout, fields: plan.fieldsOf(layout) };
     const { fields } = last;
     if (indexes.has(object)) return;
@@ -151,10 +142,7 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
   };
 }
 
-/**
- * Whether an object without a representation is left out (`RepresentationSet.leftOut`).
- * @param fields see RepresentationFieldsOf.
- */
+/** Whether the object belongs to `RepresentationSet.leftOut`. */
 function isLeftOut(fields: readonly RepresentationField[] | undefined, object: Json, joins: Joins): boolean {
   if (!fields) return true;
   return fields.some(({ value: source }) => {
@@ -168,7 +156,6 @@ function isLeftOut(fields: readonly RepresentationField[] | undefined, object: J
     return nested.some((entry) => {
       if (entry === null) return false;
       const layout = isJsonObject(entry) ? position?.layoutOf(entry, joins) : undefined;
-      // Without a layout, the value does not fit its type.
       return layout === undefined || isLeftOut(source.fieldsOf(layout), entry as Json, joins);
     });
   });
@@ -178,7 +165,7 @@ function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins):
   // The object itself lacks the field.
   if (joinIndex < 0) return true;
   const join = joins[joinIndex];
-  // The entity has been returned without the field, or its fetch had left it out too.
+  // Its fetch returned it without the field, or left it out too.
   return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
 }
 
@@ -187,9 +174,8 @@ function isJsonObject(value: unknown): value is Json {
 }
 
 /**
- * The values of the fields that are not constant, in order; objects and lists already as JSON. A null is a value.
- * @returns undefined if a value is missing or does not fit its type: the object is then not requested. If the fetch of the value failed, its
- * field error is recorded already.
+ * The values that are not constant, in order; objects and lists already as JSON. A null is a value.
+ * @returns undefined if a value is missing or does not fit its type: the object is then not requested.
  */
 function readValues(
   fields: readonly RepresentationField[],
@@ -218,7 +204,6 @@ function readValues(
   return values;
 }
 
-/** A value that is an object or a list. */
 interface WrittenJson {
   readonly json: string;
 }
@@ -227,7 +212,6 @@ function isWritten(value: unknown): value is WrittenJson {
   return typeof value === "object" && value !== null;
 }
 
-/** @param values of the fields that are not constant, in order. */
 function writeObject(fields: readonly RepresentationField[], values: readonly unknown[]): string {
   let text = "{";
   let valueIndex = 0;
@@ -243,10 +227,8 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
 }
 
 /**
- * Writes an object or a list of objects within a representation.
- * @param listDepth how many levels of lists the field's type has from here on.
- * @returns undefined if the value does not fit its type, or if the data has no value for one of its fields (`fieldsOf`), at any depth: the object of
- * the representation is then not requested.
+ * @param listDepth of the field's type from here on.
+ * @returns undefined if the value does not fit its type, or lacks a field at any depth.
  */
 function writeValue(
   value: unknown,
@@ -275,18 +257,18 @@ function writeValue(
 
 type FindOrAddIndex = (layout: ObjectLayout, values: readonly unknown[], newIndex: number) => number;
 
-/** The map of the last value has indexes, all others have maps. */
+/** The map of the last value has indexes. */
 type NestedMap = Map<unknown, NestedMap | number>;
 
 /**
- * Creates a function that returns the index of an earlier representation with the same type and equal values; if there is none, it stores and
- * returns `newIndex`. A map for each value, nested in the map of the value before, is faster than one map by the JSON of all values.
+ * The index of an earlier representation with the same type and equal values, else `newIndex`. Nested maps are faster than one map by the JSON of all
+ * values.
  */
 function createKeyIndex(): FindOrAddIndex {
   const byTypename: NestedMap = new Map();
   const writtenByJson = new Map<string, WrittenJson>();
 
-  /** Objects and lists are compared by their JSON: the first value with a JSON text is the key for all values with this text. */
+  /** Objects and lists are compared by their JSON. */
   function toKey(value: unknown): unknown {
     if (!isWritten(value)) return value;
     const known = writtenByJson.get(value.json) ?? value;

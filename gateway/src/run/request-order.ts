@@ -1,25 +1,19 @@
-// Stage 4 of 5: run. Decides when each request of a plan is sent: as soon as the parts that it waits for are complete. A request whose parts become
-// ready at different times waits a little for the others, because one request costs the gateway and the subgraph less than two.
+// Stage 4 of 5: run. Sends each request of a plan when the parts that it waits for are complete. Its parts wait a little for one another, because one
+// request costs the gateway and the subgraph less than two.
 import type { CompiledRequest, RequestPart } from "../plan/compile/compiled-plan.ts";
 
-/**
- * How long the ready parts of a request wait for its other parts. Then they are sent alone: a slow subgraph must not delay data that does not
- * depend on it.
- */
+/** Then the ready parts are sent alone: a slow subgraph must not delay data that does not depend on it. */
 export const partsWaitMs = 5;
 
-/** A request some of whose parts are ready, or have been sent. */
 interface PartialRequest {
   ready: RequestPart[];
   unsentCount: number;
-  /** Runs while parts are ready. */
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Sends each part once. Resolves when all parts are complete.
  * @param parts at least one.
- * @param send sends a request and accepts its response. Rejects for bugs only; the result then rejects too, and parts that wait for it are never sent.
+ * @param send rejects for bugs only; the result then rejects too, and parts that wait for it are never sent.
  */
 export function sendInOrder(
   parts: readonly RequestPart[],
@@ -36,10 +30,8 @@ class RequestOrder {
   readonly #send: (request: CompiledRequest) => Promise<void>;
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
-  /** By part: how many of the parts that it waits for are not complete. */
   readonly #waitsFor: number[];
   #incompleteCount: number;
-  /** Only of requests with several parts. */
   #partialRequests: Map<CompiledRequest, PartialRequest> | undefined;
 
   constructor(
@@ -73,7 +65,7 @@ class RequestOrder {
     const sendIfWaiting = () => {
       if (partial.timer === timer) this.#sendReady(request, partial);
     };
-    // The event loop reads responses that have arrived between the timer and the immediate: a late loop does not divide requests.
+    // Responses that have arrived are read between the timer and the immediate: a late loop does not divide requests.
     const timer = setTimeout(() => setImmediate(sendIfWaiting), partsWaitMs);
     return timer;
   }

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. Executes a compiled plan: sends each request when it is due (request-order.ts), and accepts its response.
+// Stage 4 of 5: run. Executes a compiled plan: sends each request when it is due, and accepts its response.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { OperationTypeNode } from "graphql";
 import type {
@@ -18,41 +18,43 @@ import {
   storeJoin,
 } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
-import type { EntityList, ReadParts } from "./cached-fetch.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
+import { withCacheMetadata } from "./caching/response-caching.ts";
 import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
-import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
+import type { EntityList, ReadParts } from "./fetch/cache-slots.ts";
+import type { Fetch } from "./fetch/subgraph-request.ts";
+import type { SubgraphClient } from "./fetch/subgraph-client.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import { sendInOrder } from "./request-order.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
-import type { FetchResult } from "./subgraph-response.ts";
+import type { FetchResult } from "./fetch/subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The fetched data. `root` and `joins` are read through the layouts of the plan's positions. */
+/** Read through the layouts of the plan's positions. */
 export interface RunResult {
   readonly root: Json;
-  /** By `joinIndex`; the index after the last fetch has the values of introspection fields. A merged plan has no joins of fetches. */
+  /** By `joinIndex`; the index after the last fetch has the values of introspection fields. */
   readonly joins: readonly (SourceJoin | undefined)[];
-  /**
-   * True if the plan is merged and a subgraph returned null for an entity: a field that is absent from the merged tree may be a field of that entity.
-   */
+  /** In a merged plan: a field that is absent may be of an entity that a subgraph returned as null. */
   readonly lacksEntities: boolean;
   readonly fieldErrors: readonly FieldError[];
-  /**
-   * True if all data came, complete and valid, from responses that other client requests got too, or if nothing was fetched: values that are
-   * computed from the data can be memoized. Always false with FETCH_SHARING=false, for a merged plan and with introspection fields.
-   */
+  /** Whether all data came, complete and valid, from responses that other client requests got too: values computed from it can be memoized. */
   readonly isShared: boolean;
 }
 
-export interface RunOptions extends FetchOptions, AcceptOptions {
+export interface RunOptions extends AcceptOptions {
+  readonly fetch: Fetch;
+  readonly clientOf: (service: string) => SubgraphClient;
+  readonly fetchSharing: boolean;
+  /** Undefined if it is off for all subgraphs. */
+  readonly entityCache: EntityCache | undefined;
   readonly stoppedKeyAdditions: StoppedKeyAdditions;
-  /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
+  /** Whether a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (
     plan: CompiledPlan,
     fetched: Omit<RunResult, "fieldErrors" | "isShared">,
@@ -60,10 +62,7 @@ export interface RunOptions extends FetchOptions, AcceptOptions {
   ) => boolean;
 }
 
-/**
- * Called once per request. Rejects for bugs only.
- * @param introspected values of introspection fields, by their aliases in the plan; undefined if the client selects none.
- */
+/** Rejects for bugs only. @param introspected by the aliases in the plan; undefined if the client selects no introspection field. */
 export type RunStage = (
   plan: CompiledPlan,
   variables: Json,
@@ -73,16 +72,18 @@ export type RunStage = (
 
 interface Run extends RunState {
   readonly variables: Json;
-  /** By `RepresentationPlan.group`; each is written when the first fetch of its group is sent. */
   readonly representations: (RepresentationSet | undefined)[];
-  readonly fetch: SendFetch;
-  /** Undefined if it is off, or if this request must not use it: within a mutation, and with a token that this process has not verified. */
+  readonly fetch: Fetch;
+  /** False within a mutation: its reads must see its writes. */
+  readonly isReadOnly: boolean;
+  readonly repeats: Map<string, Promise<FetchResult>>;
+  /** Undefined if this request must not use it. */
   readonly entityCache: EntityCache | undefined;
 }
 
 export function createRunStage(o: RunOptions): RunStage {
   return async (plan, variables, scope, introspected) => {
-    const isQuery = plan.kind === OperationTypeNode.QUERY;
+    const isReadOnly = plan.kind === OperationTypeNode.QUERY;
     const run: Run = {
       plan,
       variables,
@@ -92,51 +93,45 @@ export function createRunStage(o: RunOptions): RunStage {
       lacksEntities: false,
       fieldErrors: [],
       representations: [],
-      isShared: o.sharing !== undefined && !plan.isMerged && !introspected,
-      fetch: createFetch(o, scope, isQuery),
-      entityCache: isQuery && scope.isCallerVerified ? o.entityCache : undefined,
+      isShared: o.fetchSharing && !plan.isMerged && !introspected,
+      fetch: o.fetch,
+      isReadOnly,
+      repeats: new Map(),
+      entityCache: isReadOnly && scope.isCallerVerified ? o.entityCache : undefined,
     };
-    // The compiled plan reads introspection fields from the join index after those of the fetches.
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
-    // Caches must not store the result of introspection, which changes with the supergraph.
+    // It changes with the supergraph.
     if (introspected) scope.caching?.add(undefined);
     if (plan.parts.length > 0) await sendInOrder(plan.parts, (request) => send(request, run, o));
     return run;
   };
 }
 
-/** For each fetch of a request: its representations; undefined for a fetch of root fields. */
+/** By fetch; undefined for a fetch of root fields. */
 type RepresentationSets = readonly (RepresentationSet | undefined)[];
 
-/** Sends one request of the plan, unless there is no object for it, and accepts its response. */
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
   if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
-  const { service, isMutation, mayRepeat, fetches, split } = request;
+  const { service, fetches, split } = request;
   if (split && isSplit(split)) return sendParts(split, run, createSendPart(o));
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
   if (!hasAnyTarget) {
-    // Nothing is sent, but stage 5 has to know which objects were left out.
+    // Stage 5 has to know which objects were left out.
     for (const [i, fetch] of fetches.entries()) {
       const set = sets[i];
       if (set?.leftOut) storeJoin(joinEntities(set, []), fetch, run, o);
     }
     return;
   }
-  const cache = run.entityCache?.of(service);
-  const post = (text: RequestText) => {
-    const body = bodyOf(request, text, sets, run);
-    const cacheable = cache && { cache, body, listParts: () => toReadParts(text, request, sets, run) };
-    return run.fetch({ service, isMutation, mayRepeat, body, cacheable });
-  };
   let text = request.currentText();
-  let result = await post(text);
+  let result = await fetchText(text, request, sets, run, o);
   let incomplete = acceptAll(result, text, fetches, run, o);
   // Each repetition leaves out the keys of at least one type, so the loop ends.
   while (incomplete && stopUnreturnedKeys(result, incomplete, run.joins, o)) {
     text = request.currentText();
-    result = await post(text);
+    result = await fetchText(text, request, sets, run, o);
     const fetchesLeft = incomplete.map(({ fetch }) => fetch);
     incomplete = acceptAll(result, text, fetchesLeft, run, o);
   }
@@ -145,11 +140,42 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   for (const sent of incomplete ?? []) acceptIncomplete(result, sent, run, o);
 }
 
+function fetchText(
+  text: RequestText,
+  request: CompiledRequest,
+  sets: RepresentationSets,
+  run: Run,
+  { clientOf }: RunOptions,
+): Promise<FetchResult> {
+  const { service, isMutation, mayRepeat } = request;
+  const { scope, isReadOnly } = run;
+  const { authorization, receipts } = scope;
+  const body = bodyOf(request, text, sets, run);
+  const cache = run.entityCache?.of(service);
+  const wantsCaching = scope.caching !== undefined;
+  const subgraphRequest = {
+    service,
+    // The entity cache adds the extension to what it sends.
+    body: wantsCaching && !cache ? withCacheMetadata(body) : body,
+    authorization,
+    receipts,
+    settledWrites: clientOf(service).writes.settled,
+    feedChanges: cache?.feedChanges ?? 0,
+    scope,
+    isMutation,
+    isShareable: isReadOnly,
+    repeats: mayRepeat && isReadOnly ? run.repeats : undefined,
+    cacheable: cache && { cache, listParts: () => toReadParts(text, request, sets, run) },
+    wantsCaching,
+  };
+  return run.fetch(subgraphRequest, scope.deadline.signal());
+}
+
 function createSendPart(o: RunOptions): SendPart<Run> {
   return (part, run) => send(part, run, o);
 }
 
-/** Accepts a response for the fetches of its request. @returns those for which it is not complete and valid; undefined if there are none. */
+/** @returns the fetches for which the response is not complete and valid; undefined if there are none. */
 function acceptAll(
   result: FetchResult,
   { addedKeys }: RequestText,
@@ -157,6 +183,7 @@ function acceptAll(
   run: Run,
   o: RunOptions,
 ): readonly SentFetch[] | undefined {
+  run.scope.caching?.add(result.kind === "graphql" ? result.caching : undefined);
   if (result.isShared !== true) run.isShared = false;
   let incomplete: SentFetch[] | undefined;
   for (const fetch of fetches) {
@@ -171,13 +198,9 @@ function reportFailures(result: FetchResult, service: string, { scope }: Run, o:
   else if (result.errors.length > 0) createFailureReports(o, service, scope).errors(result);
 }
 
-/**
- * Whether there is an object for the fetch. A fetch of root fields has no representations; if it is below a field whose type is a root type, it needs
- * an object at one of its paths.
- */
+/** A fetch of root fields below a field whose type is a root type needs an object at one of its paths. */
 function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet | undefined, run: Run): boolean {
   if (representations) return representations.count > 0;
-  // An empty path: the object is the root of the response.
   if (paths.some(({ length }) => length === 0)) return true;
   let hasObject = false;
   visitTargets(treeOf(run), paths, () => {
@@ -186,7 +209,7 @@ function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet 
   return hasObject;
 }
 
-/** Undefined for a fetch of root fields. Fetches of one group have the same representations. */
+/** Fetches of one group have the same representations. */
 function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
   if (!plan) return undefined;
   const known = run.representations[plan.group];
@@ -201,13 +224,12 @@ function treeOf({ plan, root, joins }: Run): ResponseTree {
   return { root, position: plan.root, joins };
 }
 
-/** The JSON of the request. Not memoized if it contains the client's variables, which are not among the sources. */
+/** Not memoized if it contains the client's variables, which are not among the sources. */
 function bodyOf(request: CompiledRequest, text: RequestText, sets: RepresentationSets, run: Run): string {
   const write = () => writeBody(text, request, sets, run.variables);
   return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
 }
 
-/** What the entity cache needs of the request, to send only the representations whose entities are not cached. */
 function toReadParts(
   { head, addedKeys }: RequestText,
   { fetches, variables }: CompiledRequest,
@@ -259,10 +281,7 @@ function writeBody(
   return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
 }
 
-/**
- * The members of the client's variables. A variable that the client did not send is left out: the request's text has the same default value as
- * the client's operation.
- */
+/** A variable that the client did not send is left out: the request's text has the same default value. */
 function writeVariables(variables: CompiledRequest["variables"], values: Json): string {
   let members = "";
   for (const { name, clientName } of variables) {

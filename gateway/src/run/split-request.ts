@@ -1,35 +1,35 @@
-// Stage 4 of 5: run. Sends the parts of a query request singly (plan/compile/request-split.ts) if the subgraph rejected the whole document: a replica
-// of an earlier release may lack one field of it. Called by run.ts. A part is one entity fetch or one root field here, not a RequestPart.
+// Stage 4 of 5: run. Sends the parts of a query request singly if the subgraph rejected the whole document: a replica of an earlier release may lack
+// one field of it. A part is one entity fetch or one root field here, not a RequestPart.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compile/compiled-plan.ts";
 import { acceptIncomplete, type AcceptOptions, type RunState } from "./accept-response.ts";
 import { memoizeBySource } from "./caching/memoize-by-source.ts";
-import type { FetchOptions, SendFetch } from "./fetch.ts";
+import type { Fetch } from "./fetch/subgraph-request.ts";
+import type { SubgraphClient } from "./fetch/subgraph-client.ts";
 import { joinToAll } from "./joins.ts";
 import type { RepresentationSet } from "./representations.ts";
-import type { FetchResult } from "./subgraph-response.ts";
+import type { FetchResult } from "./fetch/subgraph-response.ts";
 
 interface SplitRun extends RunState {
-  /** By `RepresentationPlan.group`. */
   readonly representations: readonly (RepresentationSet | undefined)[];
-  readonly fetch: SendFetch;
+  readonly fetch: Fetch;
 }
 
-type SplitOptions = AcceptOptions & Pick<FetchOptions, "clientOf">;
+interface SplitOptions extends AcceptOptions {
+  readonly clientOf: (service: string) => SubgraphClient;
+}
+
 type Rejection = Extract<FetchResult, { kind: "graphql" }>;
 
-/** Sends one part and accepts its response, in a run of its own. */
 export type SendPart<Run> = (part: CompiledRequest, run: Run) => Promise<void>;
 
-/** How long a finding is used. */
 const findingMs = 60_000;
 
-/** Whether the parts are sent at once: the whole document was rejected a short time ago, and a part got data. */
+/** The whole document was rejected a short time ago, and a part got data. */
 export function isSplit({ finding }: RequestSplit): boolean {
   return finding !== undefined && finding.helps && performance.now() < finding.endsAtMs;
 }
 
-/** Whether the parts are to be sent after this response to the whole document. */
 export function needsSplit({ finding }: RequestSplit, result: FetchResult): result is Rejection {
   if (result.kind !== "graphql" || result.isDocumentRejected !== true) return false;
   const isFinal = finding !== undefined && !finding.helps && performance.now() < finding.endsAtMs;
@@ -42,7 +42,7 @@ export async function sendParts<Run extends SplitRun>(
   sendPart: SendPart<Run>,
 ): Promise<void> {
   const parts = split.parts();
-  // The root fields of a fetch have one join, which `joinRootFields` puts together.
+  // The root fields of a fetch have one join (`joinRootFields`).
   const partRuns = parts.map((part) => ({ ...run, joins: isOfRootFields(part) ? [...run.joins] : run.joins }));
   await Promise.all(parts.map((part, i) => sendPart(part, partRuns[i] as Run)));
   run.isShared = false;
@@ -50,7 +50,7 @@ export async function sendParts<Run extends SplitRun>(
   if (!run.plan.isMerged) joinRootFields(parts, partRuns, run);
 }
 
-/** Sends the parts of a rejected document, as far as the retry budget allows. The other parts get the errors of the rejection. */
+/** As far as the retry budget allows. The other parts get the errors of the rejection. */
 export async function repeatInParts<Run extends SplitRun>(
   split: RequestSplit,
   rejection: Rejection,
@@ -60,11 +60,11 @@ export async function repeatInParts<Run extends SplitRun>(
 ): Promise<void> {
   const service = split.parts()[0]?.service ?? "";
   const take = () => takeRetries(split, rejection, run, o.clientOf(service).takeRetry);
-  // Client requests that share the rejection share the requests for its parts too: the first of them takes the retries.
+  // Client requests that share the rejection share its parts: the first of them takes the retries.
   const sent = rejection.isShared === true ? memoizeBySource([rejection], split, take) : take();
   let helps = false;
-  const fetch: SendFetch = async (request) => {
-    const result = await run.fetch(request);
+  const fetch: Fetch = async (request, signal) => {
+    const result = await run.fetch(request, signal);
     if (result.kind === "graphql" && result.data) helps = true;
     return result;
   };
@@ -79,7 +79,7 @@ export async function repeatInParts<Run extends SplitRun>(
   split.finding = { helps, endsAtMs: performance.now() + findingMs };
 }
 
-/** @returns the parts that may be sent. A part without an object needs no retry: it is not sent. */
+/** A part without an object needs no retry: it is not sent. */
 function takeRetries(
   split: RequestSplit,
   { replica }: Rejection,
@@ -107,7 +107,7 @@ function joinRootFields(parts: readonly CompiledRequest[], partRuns: readonly Ru
   run.joins[first.joinIndex] = joinToAll(Object.assign({}, ...data));
 }
 
-/** The fields of a part that failed, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
+/** All null: stage 5 reports an absent field as an invalid response of the subgraph. */
 function nullsFor({ selections }: SelectionSetNode): Readonly<Record<string, null>> {
   const names = selections.flatMap((field) => (field.kind === Kind.FIELD ? (field.alias ?? field.name).value : []));
   return Object.fromEntries(names.map((name) => [name, null]));

@@ -1,38 +1,31 @@
-// Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
-// data that is joined so far.
+// Stage 4 of 5: run. Finds the objects that a fetch is for (its targets), along its paths, through the data that is joined so far.
 import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath, PathStep } from "../plan/compile/fetch-path.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Gets an object at the end of a path, with its layout and its position there. */
 export type VisitTarget = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
 
-/** The data of one request, as far as it is fetched. */
 export interface ResponseTree {
   readonly root: Json;
-  /** The position of `root`. */
   readonly position: ResponsePosition;
   readonly joins: Joins;
 }
 
 type Paths = readonly FetchPath[];
 
-/** The paths of a fetch that lead to a position, with the steps that they have in common already taken. */
+/** The paths that lead to a position, with their common steps already taken. */
 interface PathTree {
-  /** What the paths say of objects with this layout. Computed once per layout. */
+  /** Computed once per layout. */
   branchOf(layout: ObjectLayout): PathBranch;
 }
 
 interface PathBranch {
-  /** Whether a path ends at the object. */
   readonly isTarget: boolean;
-  /** The composite fields of the object through which paths lead on. */
   readonly steps: readonly BranchStep[];
 }
 
 interface BranchStep {
-  /** A planner key. */
   readonly key: string;
   readonly access: FieldAccess;
   readonly nextPosition: ResponsePosition;
@@ -40,14 +33,14 @@ interface BranchStep {
 }
 
 /**
- * Visits all objects at the end of the paths, through lists too. An entity is visited several times if it is joined to several objects. Nulls,
- * scalars and lists deeper than the type are skipped; stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
+ * An entity is visited several times if it is joined to several objects. Nulls, scalars and lists deeper than the type are skipped; stage 5 reports
+ * them. The recursion is never deeper than the plan.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
   walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);
 }
 
-/** @param listDepth how many levels of lists the field's type has from here on. */
+/** @param listDepth of the field's type from here on. */
 function walk(
   value: unknown,
   position: ResponsePosition,
@@ -65,7 +58,6 @@ function walk(
   }
   const object = value as Json;
   const layout = position.layoutOf(object, joins);
-  // No object of this type is possible at the position.
   if (!layout) return;
   const { isTarget, steps } = paths.branchOf(layout);
   if (isTarget) visit(object, layout, position);
@@ -84,7 +76,7 @@ function pathTreeOf(paths: Paths): PathTree {
   return tree;
 }
 
-/** @param stepCount how many steps of the paths lead to the position. */
+/** @param stepCount of the steps that lead to the position. */
 function createPathTree(paths: Paths, stepCount: number): PathTree {
   const branches = new Map<ObjectLayout, PathBranch>();
 
@@ -102,7 +94,6 @@ function createPathTree(paths: Paths, stepCount: number): PathTree {
   }
 
   return {
-    // Called for each object on the way.
     branchOf(layout) {
       const known = branches.get(layout);
       if (known) return known;
@@ -117,14 +108,13 @@ export interface LocatedObject {
   readonly object: Json;
   readonly layout: ObjectLayout;
   readonly position: ResponsePosition;
-  /** Planner keys and list indexes from the root. */
+  /** Planner keys and list indexes. */
   readonly path: readonly (string | number)[];
 }
 
-/** Lists the objects that `visitTargets` visits, once for each of their paths. Slower, so field-errors.ts uses it only after an error. */
+/** As `visitTargets`, with each of their paths. Slower, so only after an error. */
 export function locateTargets({ root, position, joins }: ResponseTree, paths: Paths): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
-  /** @param pathHere from the root to the value, with list indexes. */
   const locate = (
     value: unknown,
     positionHere: ResponsePosition,

@@ -1,17 +1,8 @@
-/**
- * Stage 4 of 5: run. How many mutations to one subgraph have settled: by a response, a failure, a timeout or an abort.
- *
- * With it, fetch.ts lets no query join a query that was sent before the last mutation settled. A mutation counts when it settles, not when it is
- * sent: a query that is sent in between may be executed before the commit, so a client that has the mutation's response must not join that query.
- */
-export interface WriteCount {
-  settled: number;
-}
+// Stage 4 of 5: run. The settled mutations of this process to each subgraph. A mutation counts when it settles: a query that is sent before may be
+// executed before the commit.
+import type { WriteCount } from "./fetch/subgraph-client.ts";
 
-/**
- * The count of a subgraph, by name. One for all generations: a client can write through the generation that its request has pinned, and read
- * through the next one. Bounded by the subgraphs of the supergraphs that were served.
- */
+/** One for all generations: a client can write through the one that its request has pinned, and read through the next. Bounded by the subgraphs. */
 export function createWriteCounts(): (service: string) => WriteCount {
   const byService = new Map<string, WriteCount>();
 

@@ -2,7 +2,7 @@
 // Errors of Apollo Server and graphql-js are masked in errors/library-errors.ts.
 import { type ClientCode, codes, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { FieldError } from "../run/field-errors.ts";
-import type { SubgraphError } from "../run/subgraph-response.ts";
+import type { SubgraphError } from "../run/fetch/subgraph-response.ts";
 
 /** An entry of `errors[]` (GraphQL spec, section 7.1.2 "Errors"). */
 export interface ClientError {

@@ -5,7 +5,7 @@ import type { CompiledPlan } from "../plan/compile/compiled-plan.ts";
 import type { ResultSummary } from "../result-summary.ts";
 import type { FieldError } from "../run/field-errors.ts";
 import type { RunResult } from "../run/run.ts";
-import type { ResponsePath } from "../run/subgraph-response.ts";
+import type { ResponsePath } from "../run/fetch/subgraph-response.ts";
 import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { type FetchedData, type FieldProblem, isDataNull, writeData } from "./write-data.ts";

@@ -1,27 +1,23 @@
-// A map for caches that limits the number of its entries and the sum of their weights. The REST proxy's response cache has its own store
-// (rest-proxy/src/cache/store.ts), which evicts in the same order.
+// A map for caches that limits the number of its entries and the sum of their weights.
+import { evictUntil } from "./second-chance.ts";
 
 export interface MapSize {
   readonly entries: number;
-  /** The sum of the weights, in the unit of the caller: for example estimated bytes. */
+  /** In the unit of the caller, for example estimated bytes. */
   readonly weight: number;
 }
 
 export interface BoundedMap<Value> {
-  /** Marks the entry as used. */
   get(key: string): Value | undefined;
   /**
-   * Replaces the entry of the key.
    * @param weight default 1.
-   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry of the key is removed nevertheless.
+   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry is removed nevertheless.
    */
   set(key: string, value: Value, weight?: number): boolean;
   /**
-   * Adds to the weight of an entry whose value has grown, or has shrunk if `weight` is negative, and marks it as used. Evicts other entries
-   * if the sum is above `weightMax`; evicts this entry if it alone is. Does nothing if the key has no entry.
+   * For a value that has grown, or has shrunk if `weight` is negative; marks it as used. Evicts the entry itself if it alone is above `weightMax`.
    */
   addWeight(key: string, weight: number): void;
-  /** @returns whether the key had an entry. */
   delete(key: string): boolean;
   clear(): void;
   /** Does not mark the entries as used. */
@@ -35,12 +31,7 @@ interface MapEntry<Value> {
   isUsed: boolean;
 }
 
-/**
- * Second chance: the oldest entry is evicted unless it was used since it was stored or last examined; then it moves to the end. A use only
- * sets a flag: reordering the map at each use (least recently used) would cost more than the lookup.
- * @param entriesMax at least 1.
- * @param weightMax of all entries together. Default: only their number is limited.
- */
+/** Evicts by second chance (second-chance.ts). @param entriesMax at least 1. */
 export function createBoundedMap<Value>({
   entriesMax,
   weightMax = Infinity,
@@ -49,12 +40,11 @@ export function createBoundedMap<Value>({
 }: {
   entriesMax: number;
   weightMax?: number;
-  /** Called synchronously after a value was removed for any reason: evicted, deleted, cleared or replaced. */
+  /** Synchronously, for any reason: evicted, deleted, cleared or replaced. */
   onRemoved?: (value: Value) => void;
-  /** Called, after `onRemoved`, only for entries that a limit evicted. */
+  /** After `onRemoved`, only for entries that a limit evicted. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
-  /** In eviction order. */
   const entries = new Map<string, MapEntry<Value>>();
   let weight = 0;
 
@@ -72,17 +62,9 @@ export function createBoundedMap<Value>({
     onEvicted?.();
   }
 
-  /** Evicts until both limits hold after `addedEntries` with a total weight of `addedWeight` are stored. */
   function evictUntilFits(addedEntries: number, addedWeight: number): void {
-    // An entry that moves to the end is iterated a second time. Its flag is then false, so it is evicted and the loop ends.
-    for (const [key, entry] of entries) {
-      if (entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax) return;
-      if (entry.isUsed) {
-        entry.isUsed = false;
-        entries.delete(key);
-        entries.set(key, entry);
-      } else evict(key);
-    }
+    const fits = () => entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax;
+    evictUntil(entries, fits, evict);
   }
 
   return {

@@ -3,21 +3,17 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
 export interface RelayOptions {
-  /** The client's response, whose head is written. Undefined if no client gets this body. */
   readonly client: ServerResponse | undefined;
-  /** A body of at most this many bytes is collected for the store; 0: none is. */
+  /** A longer body is not collected; 0: no body is. */
   readonly bytesMax: number;
   /** Whether another client waits for the whole body. Called if the client disconnects while the body is collected. If false, reading ends. */
   readonly isWanted: () => boolean;
-  /** Called once if a body that is collected is longer than `bytesMax`. */
   readonly onTooLong?: () => void;
 }
 
 /**
- * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not delay the other clients that wait for the
- * body: its unread part is buffered, at most `bytesMax`. If the body is not collected (any more), it is read at the client's pace.
- * @returns the whole body; undefined if it was not to be collected, is too long, or is not read to its end, since no client waits for it.
- * @throws Error for a truncated body. The client's connection is destroyed then, so that it does not take the body for complete (RFC 9112, 8).
+ * While the body is collected, a slow client delays no other: its unread part is buffered. Otherwise it is read at the client's pace.
+ * @throws Error for a truncated body; the client's connection is destroyed, so that it does not take it for complete (RFC 9112, 8).
  */
 export function relayBody(body: Buffer | Readable, options: RelayOptions): Promise<Buffer | undefined> {
   if (body instanceof Readable) return relayStream(body, options);
@@ -33,15 +29,14 @@ export function relayBody(body: Buffer | Readable, options: RelayOptions): Promi
 const textBytesMax = 8_192;
 
 /**
- * Ends a response after `writeHead`. Node concatenates a body that is a string to the head, and passes both to the system in one write; latin1 maps
- * each byte to one character. This takes 5 % off the cost of a cache hit.
+ * Node concatenates a body that is a string to the head and passes both to the system in one write: 5 % off a cache hit. latin1 maps each byte to one
+ * character.
  */
 export function endWith(response: ServerResponse, body: Buffer | undefined): void {
   if (body === undefined || body.length > textBytesMax) response.end(body);
   else response.end(body.toString("latin1"), "latin1");
 }
 
-/** Reads an unused body to its end and discards it, so that its connection can be used again. */
 export function dropBody(body: Buffer | Readable): void {
   if (body instanceof Readable) body.on("error", () => {}).resume();
 }
@@ -60,7 +55,6 @@ function relayStream(body: Readable, options: RelayOptions): Promise<Buffer | un
     body.on("error", (error) => relay.fail(error));
     body.once("close", () => relay.onClose());
     client?.once("close", () => relay.detachClient());
-    // Events that came before these listeners were added.
     if (body.destroyed) relay.fail(body.errored ?? new Error("The response was truncated."));
     else if (client?.destroyed) relay.detachClient();
   });
@@ -71,9 +65,7 @@ class Relay {
   readonly #options: RelayOptions;
   readonly #resolve: (wholeBody: Buffer | undefined) => void;
   readonly #reject: (error: Error) => void;
-  /** Undefined if no client gets this body (any more). */
   #client: ServerResponse | undefined;
-  /** Undefined if the body is not collected. */
   #chunks: Buffer[] | undefined;
   #bytes = 0;
   #isDone = false;
@@ -124,7 +116,6 @@ class Relay {
     this.#reject(error);
   }
 
-  /** The client has disconnected, or has its whole response. */
   detachClient(): void {
     if (this.#isDone) return;
     this.#client = undefined;

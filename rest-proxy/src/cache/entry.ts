@@ -1,15 +1,12 @@
-/**
- * A cache entry is one stored response: its headers, its age and freshness (RFC 9111, 4.2). `toStoredHead` is called for each response of the
- * origin to a `GET`; `policy.ts` has the rules by which it decides, and `vary.ts` finds the entry that matches a request.
- */
+/** A cache entry is one stored response: its headers, its age and freshness (RFC 9111, 4.2). */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { parseList } from "@tributary/kit/http/structured-fields";
+import type { Fill } from "@tributary/kit/invalidation/invalidation-log";
 import { type Validators, validatorsOf } from "./conditional.ts";
 import { heuristicSeconds, isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
 import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts";
 
-/** The head of a response as it is stored, with everything that is derived from it. */
 export interface StoredHead {
   readonly status: number;
   /** Alternating names and values, without `Age`, which is added at each use. `Date` is the last one. */
@@ -19,23 +16,16 @@ export interface StoredHead {
   readonly policy: Policy;
   /** From the time of generation on; 0 if the response was never fresh. */
   readonly lifetimeSeconds: number;
-  /** Milliseconds since 1970, by the clock of this cache; see the function of this name. */
   readonly generatedAtMs: number;
-  /** When the request that fetched or validated the response was sent, in milliseconds since 1970: the response has all changes from before. */
+  /** In milliseconds since 1970: the response has all changes from before. */
   readonly requestedAtMs: number;
-  /** What a client's conditions are compared with. */
   readonly validators: Validators;
   readonly varyKey: VaryKey;
-  /** The names in `Cache-Groups` (RFC 9875, 2). */
   readonly groups: readonly string[];
 }
 
-/** A read as it was sent to the origin. `InvalidationLog.startRead` creates it. */
-export interface SentRead {
-  readonly origin: string;
+export interface SentRead extends Fill {
   readonly key: string;
-  /** Its place in the order of invalidations, writes and validations: a number that only grows, not a time. */
-  readonly position: number;
   /** When it was sent, in milliseconds since 1970, if a client's `no-cache` caused it. */
   readonly validationSentAtMs?: number | undefined;
 }
@@ -44,38 +34,32 @@ export interface SentRead {
 export interface Entry extends StoredHead {
   readonly origin: string;
   readonly key: string;
-  /** Position of the request that fetched it, or validated it by a strong ETag; see `SentRead`. */
   readonly position: number;
-  /** When that request was sent, if a client's `no-cache` caused it; see `SentRead`. */
   readonly validationSentAtMs: number | undefined;
   readonly body: Buffer;
   /** Memory of body, headers and key, plus `entryOverheadBytes`. */
   readonly bytes: number;
   /** Only `Store` sets it. Such an entry is sent only after the origin has confirmed it. */
   isInvalidated: boolean;
-  /** When the entry was last known to be what the origin would send, if that was after its generation; see `SharedCacheOptions.isFollowed`. */
+  /** When the entry was last known to be current, if later than its generation (`SharedCacheOptions.isFollowed`). */
   confirmedAtMs: number | undefined;
 }
 
-/** Whether a read was sent to the origin after the call of `SharedCache.mark` that returned `mark`. Always true if `mark` is undefined. */
+/** @param mark from `SharedCache.mark`. */
 export function isSentAfter({ position }: { readonly position: number }, mark: number | undefined): boolean {
   return mark === undefined || position >= mark;
 }
 
-/** When a request was sent and when the head of its response was received, in milliseconds since 1970. */
 export interface ExchangeTimes {
   readonly requestedAtMs: number;
   readonly receivedAtMs: number;
 }
 
-/** The head of an origin response, with the properties of its request that matter for storing it. */
 export interface ReceivedHead extends ExchangeTimes {
   readonly status: number;
   readonly headers: readonly string[];
-  /** The request had `Authorization`. */
   readonly wasAuthorized: boolean;
   readonly varyValueOf: VaryValueOf;
-  /** See `CacheLookup.heuristicSecondsMax`. */
   readonly heuristicSecondsMax?: number | undefined;
 }
 
@@ -99,12 +83,6 @@ const repeatedIn304: ReadonlySet<string> = new Set([
   "vary",
 ]);
 
-/**
- * Decides whether a response is stored, and derives what the cache needs to know of it.
- * @returns undefined if the response must not be stored (`isStorable`; `Vary: *`), could never be used (`isWorthStoring`), or has too many or
- * too long cache groups.
- * @param targetedFields see `SharedCacheOptions.targetedFields`.
- */
 export function toStoredHead(received: ReceivedHead, targetedFields: readonly string[]): StoredHead | undefined {
   const { status, receivedAtMs, wasAuthorized, heuristicSecondsMax = 0 } = received;
   const policy = readPolicy(received.headers, targetedFields, receivedAtMs);
@@ -159,10 +137,7 @@ export function toEntry(
   };
 }
 
-/**
- * When the origin generated the response, in milliseconds since 1970; its age is the time since then (RFC 9111, 4.2.3). Returns the earlier of two
- * estimates: the time in `Date`, and the time of receipt minus `Age` and minus the response delay.
- */
+/** The earlier of two estimates (RFC 9111, 4.2.3): `Date`, and the time of receipt minus `Age` and the response delay. */
 export function generatedAtMs(headers: readonly string[], { requestedAtMs, receivedAtMs }: ExchangeTimes): number {
   const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", receivedAtMs) ?? receivedAtMs;
   const apparentAgeMs = Math.max(0, receivedAtMs - dateMs);
@@ -172,39 +147,35 @@ export function generatedAtMs(headers: readonly string[], { requestedAtMs, recei
 
 const decimalDigits = /^\d+$/;
 
-/** The value of `Age` (RFC 9111, 5.1): the first member of a list counts; 0 without the header or for an invalid value. */
+/** RFC 9111, 5.1: the first member of a list counts. */
 export function ageValueSeconds(headers: readonly string[]): number {
   const [firstMember = ""] = (findHeader(headers, "age") ?? "").split(",", 1);
   const age = firstMember.trim();
   return decimalDigits.test(age) ? Math.min(Number(age), secondsMax) : 0;
 }
 
-/** The times from which the age of a response is counted. Only an `Entry` has `confirmedAtMs`. */
 interface AgedResponse {
   readonly generatedAtMs: number;
   readonly confirmedAtMs?: number | undefined;
 }
 
-/** The age in whole seconds since the origin generated or confirmed the response (RFC 9111, 5.1). At least 0, also after the clock was set back. */
+/** RFC 9111, 5.1. At least 0, also after the clock was set back. */
 export function ageSeconds(response: AgedResponse, nowMs: number): number {
   const currentAtMs = response.confirmedAtMs ?? response.generatedAtMs;
   return Math.max(0, Math.floor((nowMs - currentAtMs) / 1_000));
 }
 
-/** Seconds of freshness that remain; 0 or negative when stale. If `head` is an `Entry`, its `confirmedAtMs` counts too (`ageSeconds`). */
+/** 0 or negative when stale. */
 export function secondsLeft(head: StoredHead, nowMs: number): number {
   return head.lifetimeSeconds - ageSeconds(head, nowMs);
 }
 
-/** Whether the lifetime exceeds the age (RFC 9111, 4.2). A response with `no-cache` is never fresh. */
+/** RFC 9111, 4.2. */
 export function isFresh(head: StoredHead, nowMs: number): boolean {
   return !head.policy.noCache && secondsLeft(head, nowMs) > 0;
 }
 
-/**
- * Headers of one connection, or for one proxy only (RFC 9111, 3.1; RFC 9110, 7.6.1). The list of the proxy is in `forward/headers.ts`; `cache/`
- * imports nothing of the proxy.
- */
+/** Headers of one connection, or for one proxy only (RFC 9111, 3.1; RFC 9110, 7.6.1). */
 const hopByHopHeaders: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -218,7 +189,6 @@ const hopByHopHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** The headers without hop-by-hop headers, headers that `Connection` names, and `moreFields`. */
 export function endToEndHeaders(headers: readonly string[], moreFields: readonly string[] = []): string[] {
   const named = new Set([...parseTokens(joinHeaderLines(headers, "connection")), ...moreFields]);
   return withoutHeaders(headers, (name) => hopByHopHeaders.has(name) || named.has(name));
@@ -230,20 +200,18 @@ export function withDate(headers: string[], receivedAtMs: number): string[] {
   return [...headers, "Date", new Date(receivedAtMs).toUTCString()];
 }
 
-/** As `withDate`, with `Date` at the end, where write-response.ts replaces it. */
 function withDateLast(headers: string[], receivedAtMs: number): string[] {
   const dated = withDate(headers, receivedAtMs);
   const date = findHeader(dated, "date") ?? "";
   return [...withoutHeaders(dated, (name) => name === "date"), "Date", date];
 }
 
-/** The headers with the `Content-Length` of the stored body. A 204 has none (RFC 9110, 8.6). */
+/** A 204 has no `Content-Length` (RFC 9110, 8.6). */
 function withLength({ status, headers }: StoredHead, body: Buffer): readonly string[] {
   const others = withoutHeaders(headers, (name) => name === "content-length");
   return status === 204 ? others : ["Content-Length", String(body.length), ...others];
 }
 
-/** The names in `Cache-Groups`, each once. @returns undefined if there are more than `groupsMax`, or one is longer than `groupLengthMax`. */
 function readGroups(headers: readonly string[]): readonly string[] | undefined {
   const groups = groupNames(joinHeaderLines(headers, "cache-groups"));
   if (groups.length > groupsMax) return undefined;
@@ -251,7 +219,7 @@ function readGroups(headers: readonly string[]): readonly string[] | undefined {
   return groups;
 }
 
-/** The names in `Cache-Groups` or `Cache-Group-Invalidation` (RFC 9875, 2 and 3), each once; none if the field is invalid. */
+/** `Cache-Groups` or `Cache-Group-Invalidation` (RFC 9875, 2 and 3); none if the field is invalid. */
 export function groupNames(fieldValue: string | undefined): readonly string[] {
   if (fieldValue === undefined) return [];
   const names = new Set<string>();

@@ -1,5 +1,6 @@
-/** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4; `origin-fetch.ts`) or of a response to `HEAD` (4.3.5; `read.ts`). */
+/** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4) or of a response to `HEAD` (4.3.5). */
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import type { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
 import type { CacheLookup, OriginResponse } from "./cache-request.ts";
 import { hasStrongEtag } from "./conditional.ts";
 import {
@@ -11,33 +12,27 @@ import {
   toStoredHead,
   withDate,
 } from "./entry.ts";
-import type { InvalidationLog } from "./invalidation.ts";
+import { startRead } from "./invalidation.ts";
 import { readPolicy } from "./policy.ts";
 import type { Store } from "./store.ts";
 
 export interface FresheningOptions {
-  /** See `SharedCacheOptions.targetedFields`. */
   readonly targetedFields: readonly string[];
   readonly store: Store;
   readonly invalidationLog: InvalidationLog;
 }
 
-/** The request whose response has the new headers. */
 export interface FresheningRead extends Omit<ReceivedHead, "status" | "headers"> {
   readonly sent: SentRead;
 }
 
-/**
- * Replaces an entry in the store by one with the new headers (RFC 9111, 3.2). If an invalidation has outdated the response since its request was
- * sent, or the new headers forbid storing, the entry is only removed.
- * @returns a function that returns the updated entry, also if it is not stored.
- */
+/** If a change has outdated the response, or the new headers forbid storing, the entry is only removed. */
 export function createFreshening({ store, invalidationLog, targetedFields }: FresheningOptions) {
   return (entry: Entry, update: readonly string[], read: FresheningRead) => {
     // Without `Date` in the update, the stored `Date` would remain, and the response would count as old (RFC 9110, 6.6.1).
     const headers = freshenedHeaders(entry.headers, withDate(endToEndHeaders(update), read.receivedAtMs));
     const storableHead = toStoredHead({ status: entry.status, headers, ...read }, targetedFields);
-    // An entry is created even if it must not be stored any longer: the client that caused the validation gets it.
+    // The client that caused the validation gets it even if it must not be stored any longer.
     const freshenedHead = storableHead ?? { ...entry, headers };
     const position = hasStrongEtag(entry.validators) ? read.sent.position : entry.position;
     const freshened = toEntry({ ...read.sent, position }, freshenedHead, entry.body);
@@ -48,7 +43,7 @@ export function createFreshening({ store, invalidationLog, targetedFields }: Fre
   };
 }
 
-/** Not replaced: headers about the body, which a 304 does not have (RFC 9111, 3.2 for `Content-Length`), and the ETag that it confirms. */
+/** Not replaced: headers about the body, which a 304 does not have (RFC 9111, 3.2), and the ETag that it confirms. */
 const unreplacedHeaders: ReadonlySet<string> = new Set([
   "content-encoding",
   "content-length",
@@ -57,7 +52,7 @@ const unreplacedHeaders: ReadonlySet<string> = new Set([
   "etag",
 ]);
 
-/** The stored headers, with each field of the update replaced as a whole (RFC 9111, 3.2). @param update from `endToEndHeaders`. */
+/** Each field of the update is replaced as a whole (RFC 9111, 3.2). */
 export function freshenedHeaders(stored: readonly string[], update: readonly string[]): string[] {
   const replacing = withoutHeaders(update, (name) => unreplacedHeaders.has(name));
   const replacedNames = new Set<string>();
@@ -71,18 +66,14 @@ export interface HeadValidationOptions extends FresheningOptions {
   readonly nowMs: () => number;
 }
 
-/**
- * Uses a response to `HEAD` for the stored response to `GET` (RFC 9111, 4.3.5): a 200 with the same validators and length freshens it, any other
- * 200 removes it; other statuses change nothing.
- * @returns a function to call when the `HEAD` is sent. It returns the function to call with the response.
- */
+/** RFC 9111, 4.3.5: a 200 with the same validators and length freshens the stored response, any other 200 removes it. */
 export function createHeadValidation(options: HeadValidationOptions) {
   const { store, invalidationLog, targetedFields, nowMs } = options;
   const freshen = createFreshening(options);
 
   return (lookup: CacheLookup) => {
     const { key, varyValueOf, heuristicSecondsMax, request } = lookup;
-    const sent = invalidationLog.startRead(lookup);
+    const sent = startRead(invalidationLog, lookup);
     const requestedAtMs = nowMs();
     const wasAuthorized = request.headers["authorization"] !== undefined;
 
@@ -100,7 +91,7 @@ export function createHeadValidation(options: HeadValidationOptions) {
 
 const comparedHeaders = ["etag", "last-modified", "content-length"];
 
-/** Whether each of the compared headers that the `HEAD` response has is equal. At least one must be present, which the RFC does not require. */
+/** At least one must be present, which the RFC does not require. */
 function isSameRepresentation(received: readonly string[], stored: readonly string[]): boolean {
   const present = comparedHeaders.filter((name) => findHeader(received, name) !== undefined);
   return present.length > 0 && present.every((name) => findHeader(received, name) === findHeader(stored, name));

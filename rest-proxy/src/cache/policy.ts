@@ -1,38 +1,28 @@
-/**
- * Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). `toStoredHead` in `entry.ts` uses these rules for
- * each origin response to a `GET`. `reuse-rules.ts` decides whether a stored response may be reused for a request.
- */
+/** Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import { parseDictionary, type StructuredItem } from "@tributary/kit/http/structured-fields";
 
-/** The caching directives of a response. */
 export interface Policy {
   readonly isPublic: boolean;
   readonly isPrivate: boolean;
   readonly noStore: boolean;
-  /** The stored response must be validated at the origin before each use (RFC 9111, 5.2.2.4). */
+  /** RFC 9111, 5.2.2.4. */
   readonly noCache: boolean;
   readonly mustUnderstand: boolean;
   /** A shared cache must not use it stale (RFC 9111, 4.2.4: must-revalidate, proxy-revalidate, s-maxage). */
   readonly neverStale: boolean;
-  /** May be stored although the request had `Authorization` (RFC 9111, 3.5). */
+  /** RFC 9111, 3.5. */
   readonly admitsAuthorized: boolean;
-  /** Freshness lifetime; undefined if the origin does not define it: then `heuristicSeconds` does. */
+  /** Undefined if the origin does not define it: then `heuristicSeconds` does. */
   readonly lifetimeSeconds: number | undefined;
-  /** `stale-while-revalidate` (RFC 5861, 3). */
   readonly whileRevalidateSeconds: number | undefined;
-  /** `stale-if-error` (RFC 5861, 4). */
   readonly ifErrorSeconds: number | undefined;
   /** Fields that `no-cache="…"` names: the response is stored without them (RFC 9111, 3.1). */
   readonly unstoredFields: readonly string[];
 }
 
-/**
- * Reads the first targeted field that is present and valid (RFC 9213, 2.2). Only without one it reads `Cache-Control` and `Expires`.
- * @param targetedFields names in lower case, such as `cdn-cache-control`.
- * @param nowMs the time of receipt, in milliseconds since 1970.
- */
+/** The first targeted field that is present and valid counts (RFC 9213, 2.2), else `Cache-Control` and `Expires`. */
 export function readPolicy(headers: readonly string[], targetedFields: readonly string[], nowMs: number): Policy {
   for (const field of targetedFields) {
     const targeted = readTargeted(joinHeaderLines(headers, field));
@@ -42,7 +32,6 @@ export function readPolicy(headers: readonly string[], targetedFields: readonly 
   return toPolicy(directives, expiresSeconds(headers, nowMs));
 }
 
-/** @param lifetimeByExpires in seconds, used if no directive defines a lifetime. */
 function toPolicy(directives: Directives, lifetimeByExpires: number | undefined): Policy {
   const sharedSeconds = secondsOf(directives, "s-maxage");
   const mustRevalidate = directives.has("must-revalidate");
@@ -65,14 +54,13 @@ function toPolicy(directives: Directives, lifetimeByExpires: number | undefined)
   };
 }
 
-/** The field names in `no-cache="…"`. */
 function fieldsOf(argument: string | true | undefined): readonly string[] {
   if (argument === undefined || argument === true) return [];
   const names = argument.split(",").map((name) => name.trim().toLowerCase());
   return names.filter((name) => name !== "");
 }
 
-/** `Expires` minus `Date`, or minus the time of receipt; 0 for an invalid date, undefined without `Expires` (RFC 9111, 5.3). */
+/** RFC 9111, 5.3: 0 for an invalid date. */
 function expiresSeconds(headers: readonly string[], nowMs: number): number | undefined {
   const [expires] = listHeaderValues(headers, "expires");
   if (expires === undefined) return undefined;
@@ -82,10 +70,9 @@ function expiresSeconds(headers: readonly string[], nowMs: number): number | und
   return Math.min(secondsMax, Math.max(0, Math.floor((expiresMs - dateMs) / 1_000)));
 }
 
-/** Directives whose argument is a number of seconds. */
 const withSeconds: ReadonlySet<string> = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]);
 
-/** @returns undefined for a field that is to be ignored: empty, not a dictionary, or with a time of the wrong type (RFC 9213, 2.1 and 2.2). */
+/** Undefined for a field that is to be ignored (RFC 9213, 2.1 and 2.2). */
 function readTargeted(text: string | undefined): Directives | undefined {
   const members = text === undefined ? undefined : parseDictionary(text);
   if (!members || members.size === 0) return undefined;
@@ -104,16 +91,13 @@ function isSeconds(item: StructuredItem): boolean {
   return item.kind === "integer" && item.value >= 0;
 }
 
-/** Directives by name in lower case, with their arguments; of a repeated directive the first one (RFC 9111, 4.2.1). `true`: no argument. */
+/** By name in lower case; the first one of repeated directives (RFC 9111, 4.2.1). `true`: no argument. */
 export type Directives = ReadonlyMap<string, string | true>;
 
 /** Matches a comma, or a directive with its name in group 1 and its argument in group 2 (quoted) or 3 (not quoted). */
 const directivePattern = /\s*(?:,|([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?\s*(?=,|$))/y;
 
-/**
- * `Cache-Control` (RFC 9111, 5.2). Arguments may be quoted. An invalid directive is skipped up to the next comma: an unknown extension must not
- * hide a `no-store`.
- */
+/** RFC 9111, 5.2. An invalid directive is skipped up to the next comma: an unknown extension must not hide a `no-store`. */
 export function parseCacheControl(text: string | undefined): Directives {
   const directives = new Map<string, string | true>();
   if (text === undefined) return directives;
@@ -127,7 +111,6 @@ export function parseCacheControl(text: string | undefined): Directives {
     }
     at = directivePattern.lastIndex;
     const name = match[1]?.toLowerCase();
-    // A comma has no name. Of a repeated directive the first one counts.
     if (name === undefined || directives.has(name)) continue;
     directives.set(name, match[2] ?? match[3] ?? true);
   }
@@ -144,7 +127,7 @@ export const secondsMax = 2 ** 31;
 
 const decimalDigits = /^\d+$/;
 
-/** Delta-seconds (RFC 9111, 1.2.2). Undefined without the directive; 0 for an invalid number, so that the response counts as stale (4.2.1). */
+/** RFC 9111, 1.2.2. 0 for an invalid number, so that the response counts as stale (4.2.1). */
 export function secondsOf(directives: Directives, name: string): number | undefined {
   const argument = directives.get(name);
   if (argument === undefined) return undefined;
@@ -155,7 +138,6 @@ export function secondsOf(directives: Directives, name: string): number | undefi
 export interface StorageCandidate {
   readonly status: number;
   readonly policy: Policy;
-  /** The request had `Authorization`. */
   readonly wasAuthorized: boolean;
 }
 
@@ -179,12 +161,10 @@ export function isStorable({ status, policy, wasAuthorized }: StorageCandidate):
 
 export interface StorageWorth {
   readonly policy: Policy;
-  /** See `heuristicSeconds`. */
   readonly heuristicSeconds: number;
   readonly hasValidator: boolean;
 }
 
-/** Whether the response is fresh for a while, can be validated later, or may be used stale. */
 export function isWorthStoring({ policy, heuristicSeconds, hasValidator }: StorageWorth): boolean {
   if (hasValidator) return true;
   if (policy.noCache) return false;
@@ -198,10 +178,7 @@ export function isWorthStoring({ policy, heuristicSeconds, hasValidator }: Stora
 /** Heuristically cacheable statuses (RFC 9110, 15.1), without 206, which is never stored here. */
 const cacheableByDefault: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]);
 
-/**
- * The freshness lifetime if the origin defines none: a tenth of the time since the last modification (RFC 9111, 4.2.2). 0 if the status or
- * missing headers do not permit it.
- */
+/** A tenth of the time since the last modification (RFC 9111, 4.2.2). 0 if the status or missing headers do not permit it. */
 export function heuristicSeconds(
   {
     status,

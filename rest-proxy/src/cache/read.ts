@@ -1,7 +1,6 @@
 /**
- * How the cache responds to a `GET` or `HEAD` (RFC 9111, 4). It tries in this order: a fresh entry; a stale entry that may still be sent, with a
- * refresh in the background; a request to the origin that other clients share (`coalescing.ts`); this client's own request. `origin-fetch.ts`
- * sends the requests.
+ * How the cache responds to a `GET` or `HEAD` (RFC 9111, 4), in this order: a fresh entry; a stale entry, with a refresh in the background; a request
+ * to the origin that other clients share; this client's own request.
  */
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
@@ -22,55 +21,46 @@ import {
   writeStale,
 } from "./write-response.ts";
 import { type FollowRules, mustValidate, type RequestRules } from "./reuse-rules.ts";
-import { createTtlSet, type TtlSet } from "./ttl-set.ts";
+import { createTtlSet, type TtlSet } from "@tributary/kit/collections/ttl-set";
 import { matchesVary, toVaryKey } from "./vary.ts";
 
 export interface ReadOptions extends CacheFetchOptions {
   readonly sharedFetches: SharedFetches;
   readonly rules: RequestRules;
   readonly following: FollowRules;
-  /** Coalesced misses and background refreshes in flight at once. */
   readonly backgroundMax: number;
 }
 
-/** Responses that need no request to the origin. */
 export interface Hits {
-  /**
-   * Finds a response that may be sent at once, and counts it as a hit: the caller has to send it. Synchronous.
-   * @returns undefined without a usable entry, and for every method but `GET` and `HEAD`: call `respond` then.
-   */
+  /** Counts a hit: the caller has to send it. */
   findFresh(lookup: CacheLookup): CachedResponse | undefined;
-  /** Whether `findFresh` finds a response. Counts nothing. */
   hasFresh(lookup: CacheLookup): boolean;
 }
 
 export interface Reads extends Hits {
-  /** Responds to a `GET` or `HEAD`. @throws as `SharedCache.respond`. */
+  /** @throws as `SharedCache.respond`. */
   read(lookup: CacheLookup, response: ServerResponse, fetchers: OriginFetchers, addHeaders: AddHeaders): Promise<void>;
 }
 
-/** A `GET` or `HEAD` that needs a request to the origin: a client's, or a background refresh. */
 interface MissOrRefresh {
   readonly lookup: CacheLookup;
-  /** The client's; undefined for a background refresh. */
+  /** Undefined for a background refresh. */
   readonly response: ServerResponse | undefined;
   readonly fetchers: OriginFetchers;
   readonly addHeaders: AddHeaders;
-  /** The stored response that matches, if any: it is stale, or does not meet the client's demands. */
+  /** Stale, or does not meet the client's demands. */
   readonly entry: Entry | undefined;
   readonly forwarded: ForwardReason;
-  /** The client demands a response that the origin has just confirmed (`mustValidate`). */
+  /** See `mustValidate`. */
   readonly isValidation: boolean;
 }
 
-/** A client's `GET` or `HEAD` that needs a request to the origin. */
 interface Miss extends MissOrRefresh {
   readonly response: ServerResponse;
 }
 
 /** After a failed refresh, the stale entry is used this long before the next attempt. */
 const refreshPauseMs = 1_000;
-/** The number of keys whose refreshes are paused. */
 const pausesMax = 10_000;
 /** How often a request tries to join or start a shared fetch before it is sent alone. */
 const shareAttemptsMax = 2;
@@ -118,13 +108,13 @@ export function createReads(options: ReadOptions): Reads {
     const isValidation = mustValidate(request);
     const mayBeStale = entry !== undefined && acceptsStale(lookup, entry) && following.isCurrent(entry);
     const mayRefresh = mayBeStale && following.mayRefresh(entry) && stale.mayWhileRevalidating(entry);
-    // An entry that is fresh here is not fresh enough for this client (`max-age`, `min-fresh`), so this client must not get it.
+    // A fresh entry is not fresh enough for this client (`max-age`, `min-fresh`).
     if (mayRefresh && !isValidation && !isFresh(entry, nowMs())) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });
       return writeStale(options, response, request, entry, addHeaders);
     }
-    // A validation of the entry has just failed: no further request is sent to the origin at once.
+    // A validation has just failed.
     if (mayBeStale && isValidation && stale.mayAfterError(entry)) {
       observe({ kind: "stale", because: "if-error" });
       return writeStale(options, response, request, entry, addHeaders);
@@ -133,7 +123,7 @@ export function createReads(options: ReadOptions): Reads {
     const forwarded = whyForwarded(lookup, entry);
     const miss: Miss = { lookup, response, fetchers, addHeaders, entry, forwarded, isValidation };
     const isHead = request.method === "HEAD";
-    // A `HEAD` with `no-cache` validates the entry by a `GET`, so that both methods share one request to the origin. Any other `HEAD` is forwarded.
+    // A `HEAD` with `no-cache` validates by a `GET`, so that both methods share one request.
     const isFetchedByGet = !isHead || (isValidation && entry !== undefined);
     if (isFetchedByGet) {
       const hasResponded = await fetchShared(miss);
@@ -145,7 +135,6 @@ export function createReads(options: ReadOptions): Reads {
 
   function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): ForwardReason {
     if (!entry) return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
-    // Although the entry is fresh, the request demands more.
     if (isFresh(entry, nowMs()) && following.isCurrent(entry)) return "request";
     return "stale";
   }
@@ -153,36 +142,26 @@ export function createReads(options: ReadOptions): Reads {
   return { findFresh, hasFresh: (lookup) => findUsable(lookup, nowMs()) !== undefined, read };
 }
 
-/** Sends this client's own request. No other client waits for its response (`isWanted`), so it is aborted if the client disconnects. */
+/** No other client waits for the response. */
 async function fetchAlone(fetcher: CacheFetcher, miss: Miss): Promise<void> {
   const signal = createDisconnectSignal(miss.response);
   const fetch = miss.fetchers.forClient;
   await fetcher.fetch({ ...miss, fetch, signal, withConditions: true, isWanted: () => false });
 }
 
-/** 504 for `only-if-cached` (RFC 9111, 5.2.1.7). @param name of the cache. */
 function respondOnlyIfCached(name: string, response: ServerResponse, addHeaders: AddHeaders): void {
   const headers = ["Cache-Status", name, "Content-Length", "0"];
   writeCachedResponse(response, { status: 504, headers, body: undefined }, addHeaders);
 }
 
-interface SharedMisses {
-  /**
-   * Joins a shared fetch in flight or starts one, and writes its response.
-   * @returns false if the client has to send its own request; nothing is written then.
-   */
-  fetchShared(miss: Miss): Promise<boolean>;
-  /** Refreshes a stale entry in the background (RFC 5861, 3): one request per entry at a time, none for `refreshPauseMs` after a failure. */
-  refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void;
-}
-
-function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): SharedMisses {
+function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
   const { name, store, nowMs, observe, sharedFetches, unshared, backgroundMax } = options;
   const pausedRefreshes = createTtlSet({ entriesMax: pausesMax, nowMs });
 
+  /** @returns false if the client has to send its own request; nothing is written then. */
   async function fetchShared(miss: Miss): Promise<boolean> {
     const { lookup, response, isValidation } = miss;
-    // The response of the joined fetch may have a `Vary` that this request does not match, and another fetch may be in flight by then.
+    // The response may have a `Vary` that this request does not match.
     for (let attempt = 0; attempt < shareAttemptsMax && mayShare(miss, unshared); attempt++) {
       const inFlight = sharedFetches.find(lookup, isValidation);
       if (!inFlight) {
@@ -199,12 +178,10 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): Shared
   }
 
   function start(lookup: CacheLookup, isValidation: boolean): SharedFetch {
-    // The response is expected to have the same `Vary` as the newest stored response.
     const fields = store.variants(lookup.key)[0]?.varyKey.fields ?? [];
     return sharedFetches.start(lookup, toVaryKey(fields, lookup.varyValueOf), isValidation);
   }
 
-  /** Waits for a shared fetch and writes its response. @returns false if this client cannot use the response. */
   async function awaitShared(shared: SharedFetch, { lookup, response, addHeaders, forwarded }: Miss): Promise<boolean> {
     const leave = shared.join(response);
     const outcome = await shared.outcome.finally(leave);
@@ -222,6 +199,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): Shared
     return true;
   }
 
+  /** RFC 5861, 3. */
   function refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void {
     const { origin, key } = lookup;
     if (sharedFetches.isBeingFetched(lookup) || pausedRefreshes.has(key)) return;
@@ -231,7 +209,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): Shared
     const background: MissOrRefresh = {
       lookup,
       response: undefined,
-      // They have this client's token, if the client sent one: the response is then stored only if it may be shared (RFC 9111, 3.5).
+      // With this client's token, if any: stored only if it may be shared (RFC 9111, 3.5).
       fetchers,
       addHeaders: addNoHeaders,
       entry,
@@ -247,7 +225,6 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): Shared
   return { fetchShared, refresh };
 }
 
-/** Sends the request of a shared fetch and settles the fetch. Rejects with the error that the fetch is settled with. */
 async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissOrRefresh): Promise<void> {
   try {
     await fetcher.fetch({
@@ -261,7 +238,7 @@ async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissO
       },
       onOutcome: shared.finish,
     });
-    // If `onOutcome` was not called, the waiting clients cannot use the response: each sends its own request. Otherwise this has no effect.
+    // Without an outcome, each waiting client sends its own request.
     shared.finish(undefined);
   } catch (error) {
     shared.fail(error);
@@ -270,9 +247,8 @@ async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissO
 }
 
 /**
- * Whether the request may join or start a shared fetch. Not with `Authorization`, since the response may be for one client only (RFC 9111, 3.5), and
- * not for a key whose last response could not be shared. The exception is a `no-cache` with a stored response: that response could be shared, so
- * its validation probably can; with `Authorization` it may start a shared fetch, which only requests with `Authorization` join.
+ * Not with `Authorization` (RFC 9111, 3.5), nor for a key whose last response could not be shared; except a `no-cache` with a stored response, which
+ * could be shared. With `Authorization` it starts a fetch that only requests with `Authorization` join.
  */
 function mayShare({ lookup: { key, request }, entry, isValidation }: Miss, unshared: TtlSet): boolean {
   if (isValidation && entry !== undefined) return true;

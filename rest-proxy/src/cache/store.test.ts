@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { toEntry, toStoredHead, type Entry } from "./entry.ts";
-import { createInvalidationLog, type InvalidationLog } from "./invalidation.ts";
 import { Store } from "./store.ts";
-import { createTtlSet } from "./ttl-set.ts";
 
 const limits = { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 100, variantsMax: 3 };
 const none = () => undefined;
@@ -144,73 +142,4 @@ test("an invalidated response without a strong validator is removed, since a 304
     expect(store.invalidateKey(key)).toBe(1);
   }
   expect(["/none", "/weak", "/strong"].map((key) => store.find(key, none) !== undefined)).toEqual([false, false, true]);
-});
-
-test("a member expires after its time to live", () => {
-  let nowMs = 0;
-  const set = createTtlSet({ entriesMax: 10, nowMs: () => nowMs });
-  set.add("a", 100);
-  nowMs = 99;
-  expect(set.has("a")).toBe(true);
-  nowMs = 100;
-  expect(set.has("a")).toBe(false);
-});
-
-test("the oldest member is evicted beyond the limit", () => {
-  const set = createTtlSet({ entriesMax: 2, nowMs: () => 0 });
-  for (const key of ["a", "b", "a", "c"]) set.add(key, 1);
-  expect(["a", "b", "c"].map((key) => set.has(key))).toEqual([true, false, true]);
-  set.delete("a");
-  expect(set.has("a")).toBe(false);
-});
-
-const place = (log: InvalidationLog, key: string, origin = "things") => log.startRead({ key, origin });
-
-test("a read sent before an invalidation is outdated, one sent after it is not", () => {
-  const log = createInvalidationLog({ notesMax: 10 });
-  const [a, b] = [place(log, "/a"), place(log, "/b")];
-  log.noteKey("/a");
-  log.noteGroup("g");
-  expect(log.isOutdated(a, [])).toBe(true);
-  expect(log.isOutdated(b, ["g"])).toBe(true);
-  expect(log.isOutdated(b, ["h"])).toBe(false);
-  expect(log.isOutdated(place(log, "/a"), ["g"])).toBe(false);
-});
-
-test("while the groups of a read are unknown, an invalidation of any group outdates it", () => {
-  const log = createInvalidationLog({ notesMax: 10 });
-  const read = place(log, "/b");
-  log.noteKey("/a");
-  expect(log.isOutdated(read)).toBe(false);
-  log.noteGroup("g");
-  expect(log.isOutdated(read)).toBe(true);
-});
-
-test("a key and a group of the same name are independent", () => {
-  const log = createInvalidationLog({ notesMax: 10 });
-  const read = place(log, "a");
-  log.noteGroup("a");
-  expect(log.isOutdated(read, [])).toBe(false);
-});
-
-test("a read precedes each write to its origin that settles later, and is outdated by one without a response", () => {
-  const log = createInvalidationLog({ notesMax: 10 });
-  const [thing, part] = [place(log, "/a"), place(log, "/a", "parts")];
-  log.noteWrite("things");
-  expect([thing, part].map((read) => log.precedesWrite(read))).toEqual([true, false]);
-  expect(log.isOutdated(thing, [])).toBe(false);
-  log.noteOrigin("things");
-  expect([thing, part].map((read) => log.isOutdated(read, []))).toEqual([true, false]);
-  expect(log.precedesWrite(place(log, "/a"))).toBe(false);
-});
-
-test("a read sent before an evicted note counts as outdated, and as sent before a write", () => {
-  const log = createInvalidationLog({ notesMax: 2 });
-  const before = place(log, "/z");
-  log.noteKey("/a");
-  const between = place(log, "/z");
-  log.noteKey("/b");
-  log.noteKey("/c");
-  expect([log.isOutdated(before, []), log.precedesWrite(before)]).toEqual([true, true]);
-  expect([log.isOutdated(between, []), log.precedesWrite(between)]).toEqual([false, false]);
 });

@@ -2,15 +2,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { joinHeaderLines, parseTokens } from "@tributary/kit/http/raw-headers";
 
-/** The request headers that the `Vary` of a response names, with their values in the request that fetched it. */
 export interface VaryKey {
   /** Field names in lower case, sorted, each once. */
   readonly fields: readonly string[];
-  /** The value of each field, in the same order; undefined for a header that the request did not have. */
+  /** Undefined for a header that the request did not have. */
   readonly values: readonly (string | undefined)[];
 }
 
-/** The value of a request header as `Vary` compares it, see `CacheLookup.varyValueOf`. */
 export type VaryValueOf = (field: string) => string | undefined;
 
 /** Lists of case-insensitive names with weights (RFC 9110, 12.5; RFC 4647, 2). */
@@ -19,17 +17,12 @@ const weightedNames: ReadonlySet<string> = new Set(["accept-charset", "accept-en
 /** Other request headers that are lists (RFC 9110, 12.5.1; RFC 9111, 5.2; RFC 7240, 2). All others are compared as they were sent. */
 const otherLists: ReadonlySet<string> = new Set(["accept", "cache-control", "prefer"]);
 
-/**
- * Characters that begin a string, a comment, an inner list, a URI or an escape, in which a comma is not a delimiter; and characters outside ASCII,
- * which have no defined case or whitespace.
- */
+/** A comma may not be a delimiter within these; characters outside ASCII have no defined case or whitespace. */
 const unsafeCharacter = /["(<\\]|[^\t -~]/;
 
 /**
- * The value of a request header in its normal form, so that equivalent values select the same variant (RFC 9111, 4.1): without optional whitespace
- * around commas in known lists, and in lower case for lists of case-insensitive names. A value that may have another syntax is returned unchanged.
- * The order of members remains: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
- * @param field in lower case.
+ * The normal form, so that equivalent values select the same variant (RFC 9111, 4.1). A value that may have another syntax, and the order of members,
+ * remain: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
  */
 export function normalizeForVary(field: string, value: string): string {
   const isWeighted = weightedNames.has(field);
@@ -39,7 +32,6 @@ export function normalizeForVary(field: string, value: string): string {
   return isWeighted ? withoutSpaceAround(";", withoutSpace).toLowerCase() : withoutSpace;
 }
 
-/** The header of a request as `normalizeForVary` returns it; undefined if the request does not have it. */
 export function normalizedHeader(headers: IncomingHttpHeaders, field: string): string | undefined {
   const value: unknown = headers[field];
   if (typeof value === "string") return normalizeForVary(field, value);
@@ -54,18 +46,17 @@ function withoutSpaceAround(delimiter: string, value: string): string {
   return members.join(delimiter);
 }
 
-/** @returns the fields that `Vary` names, in lower case, sorted, each once; `"*"` if the response matches no other request. */
+/** In lower case, sorted, each once; `"*"` if the response matches no other request. */
 export function varyFields(headers: readonly string[]): readonly string[] | "*" {
   const fields = [...new Set(parseTokens(joinHeaderLines(headers, "vary")))].sort();
   return fields.includes("*") ? "*" : fields;
 }
 
-/** @param fields from `varyFields`. */
 export function toVaryKey(fields: readonly string[], varyValueOf: VaryValueOf): VaryKey {
   return { fields, values: fields.map(varyValueOf) };
 }
 
-/** Whether a request matches: all values are equal, and a missing header is equal only to a missing header. */
+/** A missing header is equal only to a missing header. */
 export function matchesVary({ fields, values }: VaryKey, varyValueOf: VaryValueOf): boolean {
   for (let index = 0; index < fields.length; index++) {
     if (varyValueOf(fields[index] ?? "") !== values[index]) return false;
@@ -78,7 +69,7 @@ export function isSameVaryKey(a: VaryKey, b: VaryKey): boolean {
   return a.fields.every((field, index) => field === b.fields[index] && a.values[index] === b.values[index]);
 }
 
-/** Whether no request can match both keys: a field that both name has different values. Only then an older response is stored beside a newer one. */
+/** A field that both name has different values: only then an older response is stored beside a newer one. */
 export function isDisjoint(a: VaryKey, b: VaryKey): boolean {
   return a.fields.some((field, indexInA) => {
     const indexInB = b.fields.indexOf(field);

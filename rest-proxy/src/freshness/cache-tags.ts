@@ -1,10 +1,9 @@
-/** The cache groups of a response in the header by which a CDN purges (CDN_TAG_HEADER). `pipeline.ts` adds it to each response of a service. */
+/** The cache groups of a response in the header by which a CDN purges (CDN_TAG_HEADER). */
 import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
 import { joinHeaderLines, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginResponse } from "../cache/cache-request.ts";
 import { groupNames } from "../cache/entry.ts";
 
-/** Adds the tag header to a service's response that has cache groups. @param tagHeader undefined without CDN_TAG_HEADER: nothing is added. */
 export function addCacheTags(response: OriginResponse, tagHeader: TagHeader | undefined): OriginResponse {
   if (tagHeader === undefined) return response;
   const groups = groupNames(joinHeaderLines(response.headers, "cache-groups"));

@@ -9,25 +9,17 @@ import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { CacheLookup, OriginResponse } from "../cache/cache-request.ts";
 import type { SharedCache } from "../cache/shared-cache.ts";
 
-/** The writes that the receipts of one request name. */
 export interface RequestReceipts {
-  /** The writes to all services. */
   readonly writes: readonly ServiceWrite[];
-  /** The writes to the service that the request is for. */
   readonly serviceWrites: readonly ServiceWrite[];
 }
 
-/** How receipts limit which stored responses a client gets. */
 export interface ReceiptRules {
   /** @throws AppError MALFORMED_REQUEST for receipts that cannot be read. */
   read(request: Pick<IncomingMessage, "headers">, service: string): RequestReceipts;
-  /** Limits the lookup to responses that include the writes; until the feed has a write, to responses requested after the write's first receipt. */
+  /** Until the feed has delivered a write, only to responses that were requested after the write's first receipt. */
   limit(lookup: CacheLookup, receipts: RequestReceipts): CacheLookup;
-  /**
-   * If the cache has a fresh response that may not include the writes, waits until the feeds have delivered the changes of these writes.
-   * @param lookup from `limit`.
-   * @returns the lookup without `sentAfter` if the changes have arrived in time; else `lookup`, and the origin has to respond.
-   */
+  /** @returns the lookup without `sentAfter` if the changes have arrived in time; else the origin has to respond. */
   awaitChanges(lookup: CacheLookup, receipts: RequestReceipts): Promise<CacheLookup>;
 }
 
@@ -35,18 +27,17 @@ export interface ReceiptRulesOptions {
   readonly receipts: Receipts;
   readonly feeds: Pick<Feeds, "knows" | "waitFor">;
   readonly cache: Pick<SharedCache, "hasFresh" | "mark">;
-  /** The timeout of a request to a service; `Feeds.waitFor` waits at most a tenth of it, and at most 50 ms. */
+  /** Of a request to a service; the wait is at most a tenth of it, and at most 50 ms. */
   readonly timeoutMs: number;
 }
 
 const noReceipts: RequestReceipts = { writes: [], serviceWrites: [] };
-/** The header's name in `IncomingMessage.headers`. */
 const requestHeader = receiptHeader.toLowerCase();
-/** Writes whose first receipt is remembered. The next receipt of an evicted write counts as its first, which costs a request to the origin. */
+/** An evicted write's next receipt counts as its first, which costs a request to the origin. */
 const marksMax = 10_000;
 
 export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: ReceiptRulesOptions): ReceiptRules {
-  /** For each write that its feed has not delivered: the cache's mark when its first receipt arrived. Responses requested later include the write. */
+  /** The cache's mark when the first receipt of a write arrived. Responses requested later include the write. */
   const marks = createBoundedMap<number>({ entriesMax: marksMax });
 
   function markOf({ service, epoch, xid }: ServiceWrite): number {
@@ -82,16 +73,11 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
 
 interface WriteContext {
   readonly service: string;
-  /** The writes that the receipts of the request name. */
   readonly earlierWrites: readonly ServiceWrite[];
-  /** The request is a `GET` or `HEAD`. */
   readonly isRead: boolean;
 }
 
-/**
- * Replaces the position of a write, which the service sent, by a receipt for the client: it names this write and, of `earlierWrites`, those to other
- * services. In a response to a read, or if the position is invalid, only removes the position.
- */
+/** The receipt names this write and, of `earlierWrites`, those to other services. A read gets none. */
 export function replaceWritePosition(
   response: OriginResponse,
   { service, earlierWrites, isRead }: WriteContext,

@@ -31,7 +31,7 @@ test("a result is used until its freshness ends, counted from when its request w
   nowMs += 1_000;
   cache.put(fill, public5);
   nowMs += 500;
-  expect(cache.find("k", 0)).toMatchObject({ data: { a: 1 }, groups: [], seconds: 3 });
+  expect(cache.find("k", 0)).toMatchObject({ stored: { data: { a: 1 }, groups: [] }, seconds: 3 });
   nowMs += 3_499;
   expect(cache.find("k", 0)?.seconds).toBe(0);
   nowMs += 1;

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { createEntityStore, type NewResult } from "./entity-store.ts";
+import { createEntityStore, type EntityStore, type NewResult } from "./entity-store.ts";
 
 test("a group removes its results of its service only", () => {
   const store = createEntityStore({ bytesMax: 100_000, onEvicted: () => {} });
   store.put(result("a", { groups: ["g", "h"] }));
   store.put(result("b", { groups: ["h"] }));
-  store.put(result("c", { groups: ["g"], service: "other" }));
-  store.deleteGroup("things", "g");
+  store.put(result("c", { groups: ["g"], origin: "other" }));
+  store.deleteGroup("g", "things");
   expect(keysOf(store)).toEqual(["b", "c"]);
-  store.deleteService("other");
+  store.deleteOrigin("other");
   expect(keysOf(store)).toEqual(["b"]);
 });
 
@@ -16,9 +16,9 @@ test("a replaced result leaves the groups of its predecessor", () => {
   const store = createEntityStore({ bytesMax: 100_000, onEvicted: () => {} });
   store.put(result("a", { groups: ["g"] }));
   store.put(result("a", { groups: ["h"] }));
-  store.deleteGroup("things", "g");
+  store.deleteGroup("g", "things");
   expect(keysOf(store)).toEqual(["a"]);
-  store.deleteGroup("things", "h");
+  store.deleteGroup("h", "things");
   expect(keysOf(store)).toEqual([]);
 });
 
@@ -45,7 +45,7 @@ test("bigints and deeply nested values are stored", () => {
 
 function result(key: string, o: Partial<NewResult> = {}): NewResult {
   const about = {
-    service: "things",
+    origin: "things",
     data: {},
     groups: ["g"],
     sentAtMs: 0,
@@ -56,6 +56,6 @@ function result(key: string, o: Partial<NewResult> = {}): NewResult {
   return { key, ...about, ...o };
 }
 
-function keysOf(store: ReturnType<typeof createEntityStore>): readonly string[] {
+function keysOf(store: EntityStore): readonly string[] {
   return ["a", "b", "c", "d", "e", "huge"].filter((key) => store.find(key));
 }

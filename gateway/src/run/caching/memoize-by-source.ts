@@ -1,45 +1,38 @@
-// Stage 4 of 5: run. Values that are computed from subgraph responses which several requests share are computed once: representations, joins,
-// request bodies and response bodies. They are stored on the object they are computed from, and freed with it.
+// Stage 4 of 5: run. Representations, joins, request bodies and response bodies that are computed from shared responses are computed once. They are
+// stored on what they are computed from, and freed with it.
 
-/** An object that computed values are memoized on. */
 export interface MemoSource {
-  /**
-   * Values computed from this source, alone or with other sources; undefined if there are none yet. Not in a WeakMap, which would cost more in
-   * garbage collection than memoizing saves.
-   */
+  /** Not in a WeakMap, which would cost more in garbage collection than memoizing saves. */
   memos?: Memo[] | undefined;
   /**
-   * Called with the change of the estimated bytes that are memoized on this source or, transitively, on a value that is memoized on it. Undefined for
-   * a source that is freed with the requests that share it.
+   * Gets the change of the estimated bytes on this source, also on values that are memoized on it. Undefined for a source that is freed with its
+   * requests.
    */
   onMemo?: ((bytes: number) => void) | undefined;
 }
 
-/** A source that several client requests can get. */
 export interface SharedSource extends MemoSource {
-  /** True once several client requests use it, or can: only then is memoizing worth it. */
+  /** True once several client requests use it, or can. */
   isShared?: boolean;
 }
 
 interface Memo {
-  /** Estimated. */
   readonly bytes: number;
   readonly sources: readonly MemoSource[];
   readonly key: object;
   readonly value: unknown;
 }
 
-/** The most memos on one source, which many different operations may read. Beyond this number the oldest memo is dropped. */
+/** Many operations may read one source. The oldest memo is dropped. */
 const memosMax = 256;
-/** Estimated memory of the object of a memo, and of its list of sources. */
+/** Of the object of a memo, and of its list of sources. */
 const memoBytes = 200;
-/** Estimated memory of an entry of a list or of a map in a memoized value. */
+/** Of an entry of a list or of a map. */
 const entryBytes = 100;
 
 /**
- * The value that `compute` returned for the same sources and key before, else the value that it returns now.
- * @param sources the values that `compute` reads, in a fixed order. The memo is stored on the first one.
- * @param key an object of the compiled plan that identifies the computation. The result depends on nothing but the key and the sources.
+ * @param sources all values that `compute` reads, in a fixed order. The memo is stored on the first one.
+ * @param key an object of the compiled plan that identifies the computation.
  */
 export function memoizeBySource<Value>(
   sources: readonly [MemoSource, ...MemoSource[]],
@@ -66,7 +59,7 @@ function areSame(a: readonly MemoSource[], b: readonly MemoSource[]): boolean {
   return a.length === b.length && a.every((source, i) => source === b[i]);
 }
 
-/** Counts texts, bytes and lists: of the value itself, or of the members of an object; nothing deeper. */
+/** Of texts, bytes and lists; nothing deeper than members. */
 function estimateBytes(value: unknown): number {
   const ownBytes = estimateMemberBytes(value);
   if (ownBytes > 0 || typeof value !== "object" || value === null) return ownBytes;

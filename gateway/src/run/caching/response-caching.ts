@@ -1,43 +1,30 @@
-// Stage 4 of 5: run. Reads from a subgraph's response whether caches may store the response or its entities (subgraph-response.ts calls it). Collects
-// this for a client request (fetch.ts): caches in front of the gateway may store the client's response only if every subgraph permits it for its
-// whole response.
+// Stage 4 of 5: run. What subgraphs declare about caching. Caches in front of the gateway may store a response only if every subgraph permits it.
 import { isGroupName } from "@tributary/kit/rest/caching";
 
-/** What a cache must know of a response. */
 export interface ResponseCaching {
-  /** How long it is fresh, in seconds; at least 1. */
+  /** At least 1. */
   readonly seconds: number;
-  /** Cache groups (RFC 9875). */
   readonly groups: readonly string[];
 }
 
-/** What a subgraph declares about caching of its response. */
 export interface SubgraphCaching {
-  /** How long it is fresh, in seconds; at least 1. */
   readonly seconds: number;
-  /** The cache groups of the whole response. Undefined if it must not be stored as a whole. */
+  /** Undefined if the whole response must not be stored. */
   readonly groups: readonly string[] | undefined;
-  /**
-   * By the response name of each `_entities` field, the groups of each entity; null for an entity that must not be stored. Undefined if the subgraph
-   * declares none, for example because it is not a service of this platform.
-   */
+  /** By the response name of each `_entities` field; null for an entity that must not be stored. Undefined if none are declared. */
   readonly entities: Readonly<Record<string, readonly (readonly string[] | null)[]>> | undefined;
-  /**
-   * True for a service of this platform: `seconds` holds only while its change feed reports every change. While the feed is down, a result is fresh
-   * for a shorter time (`feedDownMsMax` in subgraph-cache.ts).
-   */
+  /** A service of this platform: `seconds` holds only while its change feed reports every change. */
   readonly needsFeed: boolean;
 }
 
-/** Combines the declarations of several subgraph responses: the shortest freshness, all groups. */
+/** The shortest freshness, all groups. */
 export interface CachingCollector {
-  /** @param caching of one subgraph response; undefined, or without groups, if it must not be stored. */
   add(caching: Pick<SubgraphCaching, "seconds" | "groups"> | undefined): void;
   /** Undefined if the response must not be stored, also if nothing was fetched: introspection changes with the supergraph. */
   read(): ResponseCaching | undefined;
 }
 
-/** A response in more groups is not stored: RFC 9875, 2, guarantees no more. */
+/** RFC 9875, 2, guarantees no more. */
 export const groupsMax = 32;
 
 export function createCachingCollector(): CachingCollector {
@@ -60,9 +47,8 @@ export function createCachingCollector(): CachingCollector {
 }
 
 /**
- * Reads the declaration of a subgraph: `extensions.cache` of a service of this platform (kit/src/graphql/cache-metadata.ts), or a public
- * `Cache-Control` with `extensions.apolloCacheTags` of any other subgraph. Without tags, such a response can be stored too, in no cache group.
- * @returns undefined if there is no declaration: nothing of the response may be stored.
+ * `extensions.cache` of a service of this platform (kit/src/graphql/cache-metadata.ts), or a public `Cache-Control` with `extensions.apolloCacheTags`
+ * of any other. Without tags, such a response is in no cache group.
  */
 export function readSubgraphCaching(
   extensions: unknown,
@@ -92,13 +78,12 @@ function isEntityGroups(entities: unknown): entities is NonNullable<SubgraphCach
   );
 }
 
-/** Finds the first of these directives in a list that is separated by commas, with its seconds. */
 const maxAgePattern = /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/;
 
-/** Responses with one of these must not be stored, or not be reused without validation (RFC 9111, 5.2.2), which the entity cache cannot do. */
+/** RFC 9111, 5.2.2: not stored, or not reused without validation, which the entity cache cannot do. */
 const forbiddingDirectives: ReadonlySet<string> = new Set(["no-store", "no-cache", "private"]);
 
-/** How long caches may reuse a response with this `Cache-Control`. Undefined unless it is public. */
+/** Undefined unless it is public. */
 function readPublicSeconds(cacheControl = ""): number | undefined {
   const directives = cacheControl
     .toLowerCase()
@@ -107,8 +92,13 @@ function readPublicSeconds(cacheControl = ""): number | undefined {
   if (!directives.includes("public")) return undefined;
   const isForbidden = directives.some((directive) => forbiddingDirectives.has(directive.split("=", 1)[0] ?? ""));
   if (isForbidden) return undefined;
-  // `s-maxage` overrides `max-age` in shared caches (RFC 9111, 5.2.2.10): in reverse order it comes first, so the pattern finds it first.
+  // `s-maxage` overrides `max-age` (RFC 9111, 5.2.2.10): in reverse order it comes first.
   const reversed = directives.toSorted().reverse().join(",");
   const [, seconds] = maxAgePattern.exec(reversed) ?? [];
   return seconds === undefined ? undefined : Number(seconds);
+}
+
+/** Asks a service of this platform for `extensions.cache`. */
+export function withCacheMetadata(body: string): string {
+  return `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}`;
 }

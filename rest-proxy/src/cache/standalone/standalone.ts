@@ -1,6 +1,5 @@
 /**
- * The shared cache as a server in front of any HTTP origin, without the REST proxy. The public test suite http-tests/cache-tests runs against this
- * server and against the REST proxy (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full, and heuristic
+ * The shared cache in front of any HTTP origin, for the public tests (`npm run verify:cache`). Clients' `Cache-Control` counts in full, and heuristic
  * freshness applies to every response.
  */
 import {
@@ -23,16 +22,13 @@ export interface Standalone {
 }
 
 export interface StandaloneOptions {
-  /** An `http:` URL without a path. */
   readonly origin: URL;
-  /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
 const mebibyteBytes = 1_048_576;
 /** A day. */
 const heuristicSecondsMax = 86_400;
-/** The cache's name in `Cache-Status`. */
 const cacheStatusName = "tributary";
 
 export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalone {
@@ -89,10 +85,7 @@ function respondBadGateway(response: ServerResponse): void {
   else response.writeHead(502, { "Content-Length": 0 }).end();
 }
 
-/**
- * Resolves a URI reference, such as `Location`, against the key of its request.
- * @returns the absolute URI without its fragment, which is its key; an empty list for a URI of another origin (RFC 9111, 4.4) or an invalid one.
- */
+/** A URI reference, such as `Location`, as a key; none for another origin (RFC 9111, 4.4). */
 function keysOf(reference: string, key: string): readonly string[] {
   const url = URL.parse(reference, key);
   if (!url || url.origin !== new URL(key).origin) return [];
@@ -109,9 +102,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Sends requests to one HTTP origin by node:http, without retries or redirects. Hop-by-hop headers are removed in both directions. */
+/** Without retries or redirects. */
 export interface HttpOrigin {
-  /** @param body is streamed to the origin; undefined for a request without a body. */
   fetch(target: string, request: OriginRequest, body: IncomingMessage | undefined): Promise<OriginResponse>;
   close(): void;
 }
@@ -129,7 +121,6 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
           headers: [...endToEndHeaders(headers), ...framingHeaders(body)],
           host: origin.hostname,
           port: origin.port,
-          // `headers` contains `Host`.
           setHost: false,
         });
         const abort = () => {

@@ -1,13 +1,13 @@
-import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { createBoundedMap } from "./bounded-map.ts";
 
-/** A set whose members expire: keys that `read.ts` must not refresh for a while, and keys whose requests it must not coalesce. */
+/** A set whose members expire. */
 export interface TtlSet {
   add(key: string, ttlMs: number): void;
   has(key: string): boolean;
   delete(key: string): void;
 }
 
-/** @param entriesMax beyond this number, members are evicted before they expire. @param nowMs milliseconds since 1970. */
+/** @param entriesMax beyond this number, members are evicted before they expire. */
 export function createTtlSet({
   entriesMax,
   nowMs,

@@ -1,44 +1,46 @@
-// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas. generation.ts creates one per subgraph; fetch.ts sends requests by it.
+// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas.
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
-import type { GatewayObserver } from "../observations.ts";
-import type { SubgraphSettings } from "../subgraph-settings/subgraph-settings.ts";
-import type { AbortReason } from "./deadline.ts";
-import type { WriteCount } from "./write-counts.ts";
+import type { GatewayObserver } from "../../observations.ts";
+import type { SubgraphSettings } from "../../subgraph-settings/subgraph-settings.ts";
+
+export type AbortReason = "timeout" | "disconnected";
+
+/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted. */
+export interface WriteCount {
+  settled: number;
+}
 
 export interface SubgraphClient {
   readonly name: string;
-  /** Counts the mutations to the subgraph that this process has sent and that have ended, of all generations. `post` increments it. */
+  /** Of all generations. `post` increments it. */
   readonly writes: Readonly<WriteCount>;
-  /** Posts one GraphQL request. Never rejects: failures are replies too. */
+  /** Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;
-  /** Takes a retry from the budget, for a further request after `replica` rejected one. False if none is left. */
+  /** For a further request after `replica` rejected one. False if the budget has none left. */
   takeRetry(replica: string): boolean;
-  /** Closes the connections when no request is in flight. */
   close(): Promise<void>;
 }
 
 interface PostOptions {
-  /** A raw list: name, value, name, value. */
   readonly headers: readonly string[];
-  /** True for queries, which can be retried. A mutation that may have arrived is never sent again. */
+  /** A mutation that may have arrived is never sent again. */
   readonly isIdempotent: boolean;
   readonly signal: AbortSignalLike;
-  /** Undefined if the fetch is not traced. */
   readonly traced: TracedRequest | undefined;
 }
 
 export type HttpReply =
   | {
       readonly kind: "response";
-      /** The replica that sent it, by URL and address: for the log. */
+      /** By URL and address: for the log. */
       readonly replica: string;
       readonly status: number;
       readonly contentType: string | undefined;
-      /** The position of a mutation in the change feed of the subgraph, as text. Undefined if the subgraph sent none. */
+      /** Of a mutation, in the change feed of the subgraph. */
       readonly writePosition: string | undefined;
       readonly cacheControl: string | undefined;
       readonly body: Buffer;
@@ -50,13 +52,10 @@ export type FailedFetch =
       readonly kind: "failed";
       readonly code: FetchFailureCode;
       readonly cause: unknown;
-      /** The last replica that the fetch was sent to; undefined if it was not sent. */
+      /** Undefined if the fetch was not sent. */
       readonly replica: string | undefined;
     }
-  /**
-   * Not a failure of the subgraph, and not reported: it was not sent before the deadline of the client request, or the client disconnected. No client
-   * receives the code of the latter.
-   */
+  /** Not a failure of the subgraph: not sent before the deadline, or the client disconnected, which then gets no code. */
   | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" };
 
 export type FetchFailureCode =
@@ -70,7 +69,7 @@ export interface SubgraphClientOptions {
   readonly observe: GatewayObserver;
 }
 
-/** The most fetches in flight to one subgraph; further fetches are rejected at once, so that no queue grows without limit. */
+/** Further fetches are rejected at once, so that no queue grows without limit. */
 const fetchesMax = 1_024;
 const connectTimeoutMs = 1_000;
 
@@ -97,7 +96,7 @@ export function createSubgraphClient(
       if (isMutation && countsAsSettled(result)) writes.settled++;
       return toReply(result);
     } catch (error) {
-      // The request itself cannot be sent, for example because of a line break in a header.
+      // For example a line break in a header.
       return failed("SUBGRAPH_UNAVAILABLE", error);
     }
   }
@@ -105,7 +104,6 @@ export function createSubgraphClient(
   return { name, writes, post, takeRetry: (replica) => upstream.takeRetry(replica), close: () => upstream.close() };
 }
 
-/** The client of a subgraph without an address: every fetch fails. */
 function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   const reply = failed("SUBGRAPH_UNAVAILABLE", new Error(`The subgraph ${name} has no address`));
   return {
@@ -117,7 +115,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   };
 }
 
-/** False only for a mutation that this process rejected for overload: counting it would end the sharing of queries and add load. */
+/** A mutation that was rejected for overload: counting it would end the sharing of queries and add load. */
 function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || result.reason !== "overloaded";
 }
@@ -159,13 +157,12 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
   }
 }
 
-/** The result of a fetch that was aborted after it was sent. @param reason of the signal, see deadline.ts. */
+/** @param reason of the signal. */
 export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
   if (reason === ("disconnected" satisfies AbortReason)) return unsentFetch();
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
 }
 
-/** The result of a fetch that is not sent, because the signal of the client request is aborted. */
 export function unsentFetch(): FailedFetch {
   return { kind: "abandoned", code: "DEADLINE_EXCEEDED" };
 }

@@ -1,14 +1,13 @@
-// Stage 4 of 5: run. Parses the response of a subgraph, for fetch.ts, and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are
-// checked in entities.ts, other values in stage 5.
+// Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, 7.1 "Response Format").
 import { parseBigIntJson } from "@tributary/kit/json/exact-json";
-import { isClientCode, isForwardedCode } from "../errors/codes.ts";
-import type { SharedSource } from "./caching/memoize-by-source.ts";
-import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
+import { isClientCode, isForwardedCode } from "../../errors/codes.ts";
+import type { SharedSource } from "../caching/memoize-by-source.ts";
+import { readSubgraphCaching, type SubgraphCaching } from "../caching/response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];
 
-/** An entry of a subgraph's `errors[]`. It may contain secrets: it is masked before a client gets it, and never logged. */
+/** May contain secrets: masked before a client gets it, and never logged. */
 export interface SubgraphError {
   readonly message: string;
   readonly path: ResponsePath | undefined;
@@ -20,13 +19,13 @@ export type SubgraphResponse =
       readonly kind: "graphql";
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
-      /** Undefined if caches may store neither the response nor any of its entities. Only read if the request asked for it. */
+      /** Only read if the request asked for it. */
       readonly caching?: SubgraphCaching | undefined;
-      /** Whether the subgraph rejected the document without executing it, such as for a field that it does not know. Undefined with data. */
+      /** Without executing it. Undefined with data. */
       readonly isDocumentRejected?: boolean | undefined;
       readonly replica: string;
     }
-  /** A complete response that cannot be used. One that is too large or not complete is a FailedFetch. */
+  /** A complete response that cannot be used. */
   | {
       readonly kind: "unusable";
       readonly code: FetchFailureCode;
@@ -34,7 +33,7 @@ export type SubgraphResponse =
       readonly replica: string;
     };
 
-/** Why a response cannot be used, for the log. It has no part of the body, which may contain secrets. */
+/** For the log: no part of the body, which may contain secrets. */
 interface ResponseDefect {
   readonly defect:
     | "unavailable status"
@@ -44,26 +43,22 @@ interface ResponseDefect {
     | "no data";
   readonly status: number;
   readonly bodyBytes: number;
-  /** `type/subtype` without parameters; undefined if the header is missing or malformed. */
   readonly contentType: string | undefined;
 }
 
-/** The result of one request to a subgraph. Never changed, since several client requests can share it. */
+/** Never changed: several client requests can share it. */
 export type FetchResult = (FailedFetch | SubgraphResponse) & SharedSource;
 
-/** The most steps of an error's path that are read; further steps are cut off. */
 const pathStepsMax = 200;
 
-/** Often sent by a proxy in front of the subgraph. A read with 502 to 504 has already been retried if possible (kit/src/upstream/upstream.ts). */
+/** Often sent by a proxy in front of the subgraph. */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
 /**
- * Never throws. A response is used if its body is a well-formed GraphQL response and contains, depending on the HTTP status,
- * - 2xx: data or errors,
- * - 429, 502, 503, 504: data, or an error that is meant for the client,
- * - any other: an error.
+ * Never throws. A response is used if it contains, by its status: 2xx: data or errors; 429, 502, 503, 504: data, or an error that is meant for the
+ * client; any other: an error.
  */
 export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false): SubgraphResponse {
   const response = readGraphqlResponse(reply, wantsCaching);
@@ -71,7 +66,6 @@ export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false):
   return isUnavailable ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE") : response;
 }
 
-/** Data, or an error that is meant for clients. */
 function hasContent(response: SubgraphResponse): boolean {
   if (response.kind !== "graphql") return false;
   return response.data !== null || response.errors.some(({ extensions }) => isForwardedCode(extensions["code"]));
@@ -86,7 +80,7 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
   if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
   if (errors === undefined) return unusable("errors are no list of errors", reply);
   const isSuccess = status >= 200 && status < 300;
-  // A rejection by the subgraph (4xx, 500) must have errors: without them its data may be null for a reason that is not reported.
+  // A rejection (4xx, 500) must have errors: without them its data may be null for a reason that is not reported.
   const needsErrors = data === null || (!isSuccess && !unavailableStatuses.has(status));
   if (needsErrors && errors.length === 0) return unusable("no data", reply);
   const response = {
@@ -101,12 +95,12 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
   return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
 }
 
-/** The statuses with which servers reject a document: 400 by GraphQL over HTTP, 422 by gqlgen, 200 by most others. */
+/** 400 by GraphQL over HTTP, 422 by gqlgen, 200 by most others. */
 const rejectionStatuses: ReadonlySet<number> = new Set([200, 400, 422]);
 
 /**
- * Whether errors without data are request errors (GraphQL spec, 7.1.2 "Request Error Result"): the response then has no `data`. Some servers send
- * `data: null` (async-graphql, gqlgen), and then no paths; some send paths in the document (graphql-ruby, Hot Chocolate), and then no `data`.
+ * A request error (GraphQL spec, 7.1.2) has no `data`. Some servers send `data: null` without paths (async-graphql, gqlgen), some paths in the
+ * document without `data` (graphql-ruby, Hot Chocolate).
  */
 function isDocumentRejected(
   body: Readonly<Record<string, unknown>>,
@@ -134,7 +128,6 @@ function parseObject(json: Uint8Array): Record<string, unknown> | undefined {
   }
 }
 
-/** @returns undefined unless it is a list of objects. */
 function readErrors(raw: unknown): readonly SubgraphError[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const errors = raw.map(readError);
@@ -151,7 +144,6 @@ function readError(raw: unknown): SubgraphError | undefined {
   };
 }
 
-/** @returns undefined unless it is a list of strings and integers. */
 function readPath(raw: unknown): ResponsePath | undefined {
   if (!Array.isArray(raw)) return undefined;
   const path: readonly unknown[] = raw.slice(0, pathStepsMax);
@@ -171,10 +163,9 @@ function unusable(
   return { kind: "unusable", code, why, replica };
 }
 
-/** `type/subtype` (RFC 9110, section 8.3.1), followed by parameters or the end of the header. */
+/** RFC 9110, 8.3.1. */
 const mediaTypePattern = /^[a-z]{1,20}\/[\w.+-]{1,60}(?=\s*(?:;|$))/i;
 
-/** The media type without parameters: the log contains nothing else of the header. */
 function readMediaType(contentType: string | undefined): string | undefined {
   const match = mediaTypePattern.exec(contentType ?? "");
   return match?.[0].toLowerCase();

@@ -2,7 +2,9 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type AbortSignalLike, AbortSource } from "@tributary/kit/http/abort-source";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createFetchSharing } from "./fetch-sharing.ts";
+import type { SubgraphRequest } from "./subgraph-request.ts";
+import { withSharing } from "./fetch-sharing.ts";
+import { toRead } from "./testing/reads.ts";
 import { type SubgraphClient, createSubgraphClient } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
@@ -20,16 +22,17 @@ describe("shared fetches", () => {
     ["body", { body: "b" }],
     ["token", { authorization: "Bearer b" }],
     ["token, since one has none", { authorization: undefined }],
-    ["count of known changes", { knownChanges: 1 }],
+    ["count of settled writes", { settledWrites: 1 }],
+    ["count of changes of the feed", { feedChanges: 1 }],
     ["receipts", { receipts: '"r"' }],
   ])("reads that differ in their %s are sent separately", (_, other) => {
-    const { sharing, start, reads } = setUp();
-    const read = { service: "users", body: "a", authorization: "Bearer a", knownChanges: 0, receipts: undefined };
+    const { fetch, reads } = setUp();
+    const read = { ...toRead("a"), authorization: "Bearer a" };
     const { signal } = new AbortController();
-    void sharing.share(read, signal, start);
-    void sharing.share({ ...read, ...other }, signal, start);
+    void fetch(read, signal);
+    void fetch({ ...read, ...other }, signal);
     expect(reads).toHaveLength(2);
-    void sharing.share(read, signal, start);
+    void fetch(read, signal);
     expect(reads).toHaveLength(2);
   });
 
@@ -43,6 +46,19 @@ describe("shared fetches", () => {
     for (const read of reads) read.end();
     expect((await alone).isShared).toBeUndefined();
     expect((await both[0]!).isShared).toBe(true);
+  });
+
+  test("a request that is not shareable neither joins a read nor is joined", () => {
+    const { fetch, share, reads, joined } = setUp();
+    const { signal } = new AbortController();
+    void share("a");
+    void fetch({ ...toRead("a"), isShareable: false }, signal);
+    void fetch({ ...toRead("b"), isShareable: false }, signal);
+    void share("b");
+    expect(reads).toHaveLength(4);
+    expect(joined).toEqual([]);
+    void share("a");
+    expect(joined).toEqual(["notes"]);
   });
 
   test("a read that has ended is sent again", async () => {
@@ -118,19 +134,15 @@ describe("shared fetches", () => {
   }
 
   function setUp() {
-    const sharing = createFetchSharing();
     const reads: Read[] = [];
-    const start = (signal: AbortSignalLike) =>
+    const joined: unknown[] = [];
+    const send = (_: SubgraphRequest, signal: AbortSignalLike) =>
       new Promise<FetchResult>((resolve) => {
         reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
       });
-    const share = (body: string, signal = new AbortController().signal) =>
-      sharing.share(
-        { service: "users", body, authorization: undefined, knownChanges: 0, receipts: undefined },
-        signal,
-        start,
-      );
-    return { reads, sharing, start, share };
+    const fetch = withSharing(send, { join: (service) => void joined.push(service) });
+    const share = (body: string, signal = new AbortController().signal) => fetch(toRead(body), signal);
+    return { reads, joined, fetch, share };
   }
 });
 

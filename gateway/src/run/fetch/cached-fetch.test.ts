@@ -1,0 +1,101 @@
+import { AbortSource } from "@tributary/kit/http/abort-source";
+import { expect, test } from "vitest";
+import { createEntityCache } from "../caching/entity-cache.ts";
+import { withEntityCache } from "./cached-fetch.ts";
+import { createFetch } from "./fetch.ts";
+import type { SubgraphRequest } from "./subgraph-request.ts";
+import { toRead, toResult } from "./testing/reads.ts";
+
+// gateway/test/entity-cache.test.ts has the whole gateway, with entities, credentials and errors.
+
+const { signal } = new AbortController();
+const entityCache = () =>
+  createEntityCache({
+    ...{ services: new Set(["notes"]), bytesMax: 1_000_000, feedUrls: {}, feedKey: "", requestTimeoutMs: 1_000 },
+    ...{ nameOf: (subgraph: string) => subgraph, observe: () => {} },
+  });
+
+function setUp(seconds: number | undefined) {
+  const cache = entityCache().of("notes");
+  if (!cache) throw new Error("The cache is on.");
+  const sent: SubgraphRequest[] = [];
+  const fetch = withEntityCache((request) => {
+    sent.push(request);
+    const caching = seconds === undefined ? undefined : { seconds, groups: [], entities: undefined, needsFeed: false };
+    const result = { ...toResult({ me: request.authorization ?? "public" }), caching };
+    request.onResult?.(result);
+    return Promise.resolve(result);
+  });
+  const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
+  const read = (authorization?: string): SubgraphRequest => ({
+    ...toRead('{"query":"{ me }"}'),
+    authorization,
+    cacheable: { cache, listParts },
+  });
+  const fetchData = async (request: SubgraphRequest) => {
+    const result = await fetch(request, signal);
+    return result.kind === "graphql" ? result.data : result;
+  };
+  return { sent, read, fetchData };
+}
+
+test("a public result is fetched without credentials, and then read from the cache by every caller", async () => {
+  const { sent, read, fetchData } = setUp(60);
+  for (const token of ["Bearer a", "Bearer b", undefined])
+    expect(await fetchData(read(token))).toEqual({ me: "public" });
+  expect(sent).toMatchObject([{ authorization: undefined, wantsCaching: true }]);
+  expect(sent[0]?.body).toBe('{"query":"{ me }","extensions":{"cacheMetadata":true}}');
+});
+
+test("a result that is not for every caller is fetched again with the caller's credentials, then with them at once", async () => {
+  const { sent, read, fetchData } = setUp(undefined);
+  expect(await fetchData(read("Bearer a"))).toEqual({ me: "Bearer a" });
+  expect(await fetchData(read("Bearer b"))).toEqual({ me: "Bearer b" });
+  expect(sent.map(({ authorization }) => authorization)).toEqual([undefined, "Bearer a", "Bearer b"]);
+});
+
+test("a request that is not cacheable is passed on as it is", async () => {
+  const { sent, fetchData } = setUp(60);
+  const request = toRead("a");
+  await fetchData(request);
+  expect(sent).toEqual([request]);
+});
+
+test("after the deadline nothing is sent, also between the two requests of a cached read", async () => {
+  const cache = entityCache();
+  const deadline = new AbortSource();
+  let sentCount = 0;
+  const fetch = createFetch({
+    fetchSharing: true,
+    entityCache: cache,
+    clientOf: () => ({
+      name: "notes",
+      writes: { settled: 0 },
+      takeRetry: () => false,
+      close: () => Promise.resolve(),
+      post() {
+        sentCount++;
+        deadline.abort("timeout");
+        return Promise.resolve(reply);
+      },
+    }),
+  });
+  const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
+  const cacheable = { cache: cache.of("notes")!, listParts };
+  const read = { ...toRead('{"query":"{ me }"}'), authorization: "Bearer a", cacheable };
+  await fetch(read, deadline);
+  expect(sentCount).toBe(1);
+  expect(await fetch(read, deadline)).toMatchObject({ kind: "abandoned" });
+  expect(await fetch(toRead("a"), deadline)).toMatchObject({ kind: "abandoned" });
+  expect(sentCount).toBe(1);
+});
+
+const reply = {
+  kind: "response",
+  replica: "a",
+  status: 200,
+  contentType: "application/json",
+  writePosition: undefined,
+  cacheControl: undefined,
+  body: Buffer.from('{"data":{"me":null}}'),
+} as const;

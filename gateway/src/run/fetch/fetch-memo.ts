@@ -1,0 +1,16 @@
+// Stage 4 of 5: run. A client request that needs the same read twice sends it once.
+import type { Fetch } from "./subgraph-request.ts";
+
+export function withMemo(next: Fetch): Fetch {
+  return (request, signal) => {
+    const { repeats, service, body } = request;
+    if (!repeats) return next(request, signal);
+    // JSON contains no raw line break, so the key is unambiguous.
+    const key = `${service}\n${body}`;
+    const known = repeats.get(key);
+    if (known) return known;
+    const result = next(request, signal);
+    repeats.set(key, result);
+    return result;
+  };
+}

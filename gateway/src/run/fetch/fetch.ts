@@ -1,0 +1,26 @@
+// Stage 4 of 5: run. The layers of a fetch, composed once per supergraph.
+import { withEntityCache } from "./cached-fetch.ts";
+import { withMemo } from "./fetch-memo.ts";
+import { withSharing } from "./fetch-sharing.ts";
+import { createSend, type SendOptions } from "./send-request.ts";
+import { unsentFetch } from "./subgraph-client.ts";
+import type { Fetch } from "./subgraph-request.ts";
+
+export interface FetchOptions extends SendOptions {
+  /** FETCH_SHARING. */
+  readonly fetchSharing: boolean;
+}
+
+/**
+ * A client request repeats nothing that it has. The entity cache is above sharing, so that what it lacks is fetched once for all clients; it can wait
+ * for a feed and send two requests, so the signal is checked again below it.
+ */
+export function createFetch(o: FetchOptions): Fetch {
+  const send = createSend(o);
+  const sendOnce = unlessAborted(o.fetchSharing ? withSharing(send, o.fetchObserver) : send);
+  return withMemo(o.entityCache ? unlessAborted(withEntityCache(sendOnce)) : sendOnce);
+}
+
+function unlessAborted(next: Fetch): Fetch {
+  return (request, signal) => (signal.aborted ? Promise.resolve(unsentFetch()) : next(request, signal));
+}
