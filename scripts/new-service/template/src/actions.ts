@@ -10,9 +10,8 @@ import type { Store } from "./store.ts";
 export type Actions = ReturnType<typeof createActions>;
 
 /**
- * The operations on spare gadgets, with their rules about who may do what, for both endpoints. Everyone may read. Input is a function that is
- * called only after the scope check, so that a caller without the scope gets 401 or 403, not an error in the input. A change is one statement,
- * which also checks the author and the version; if it matches no row, a second statement finds the reason.
+ * Who may do what, for both endpoints. Input is a function that is called only after the scope check, so that a caller without the scope gets
+ * 401 or 403, not an error in the input.
  */
 export function createActions(store: Store) {
   // Concurrent requests share one statement. Nothing is cached.
@@ -29,7 +28,6 @@ export function createActions(store: Store) {
     /** @throws AppError NOT_FOUND. */
     getOne: (id: string): Promise<SpareGadget> => requireExisting(id),
 
-    /** Only the columns that ETags and Last-Modified depend on. @throws AppError NOT_FOUND. */
     async getState(id: string): Promise<SpareGadgetState> {
       const state = await findStateBatched(id);
       if (state === undefined) throw toMissingError();

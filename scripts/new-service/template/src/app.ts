@@ -8,7 +8,6 @@ import { routes } from "./rest/routes.ts";
 import { version1, version2 } from "./rest/versions.ts";
 import { createStore } from "./store.ts";
 
-/** Assembles the service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createActions(createStore(database));

@@ -2,5 +2,4 @@ import type { Environment } from "@tributary/kit/process/env";
 import { readServiceConfig } from "@tributary/kit/service/service-config";
 import service from "../service.json" with { type: "json" };
 
-/** Reads the environment variables as `readServiceConfig` describes. service.json has the default port, and the name in traces. */
 export const readConfig = (environment: Environment) => readServiceConfig(environment, service);

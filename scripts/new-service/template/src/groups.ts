@@ -1,5 +1,4 @@
-// The cache groups (RFC 9875) of the responses with spare gadgets, for both endpoints. A read lists the groups of its response; a change lists
-// the groups whose cached responses it invalidates.
+// Cache groups (RFC 9875): a change invalidates the cached responses that have one of its groups.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -16,13 +15,12 @@ interface RecordedRow {
   // END parent
 }
 
-/** The groups of a response with one spare gadget. A malformed id has none: no row has it. */
 export function groupsOfOne({ id }: { readonly id: string }): readonly string[] {
   return isRowId(id) ? [`gadget-shop:${id}`] : [];
 }
 
 // BEGIN parent
-/** The groups of a page of a list, of a parent thing or of all. A malformed id has none: its list remains empty. */
+/** A malformed id has no group: its list remains empty. */
 export function groupsOfList({ parentThingId }: SpareGadgetFilters = {}): readonly string[] {
   if (parentThingId !== undefined) return isRowId(parentThingId) ? [`gadget-shop:on-${parentThingId}`] : [];
   return ["gadget-shop"];
@@ -33,7 +31,6 @@ export function groupsOfList({ parentThingId }: SpareGadgetFilters = {}): readon
 // ALONE   return ["gadget-shop"];
 // ALONE }
 
-/** The groups that a change of a spare gadget invalidates. */
 export function groupsOfWrite(row: RecordedRow): readonly string[] {
   return [
     ...groupsOfOne(row),
@@ -44,10 +41,9 @@ export function groupsOfWrite(row: RecordedRow): readonly string[] {
   ];
 }
 
-/** How long responses that caches may share are fresh, at both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
+/** The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.spareGadget": (_, { id }: { readonly id: string }) => groupsOfOne({ id }),
   // BEGIN parent
@@ -59,7 +55,7 @@ const fieldGroups: FieldGroups = {
   "SpareGadget.__resolveReference": (reference: { readonly id: string }) => groupsOfOne(reference),
 };
 
-/** The groups of a recorded change, of the row before and after it. Undefined for an unknown kind: the feed then sends a `reset`. */
+/** Of the row before and after the change. Undefined for an unknown kind: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "spare gadget") return undefined;
   const rows = [before, after].filter((row) => row !== null) as unknown as readonly RecordedRow[];

@@ -1,5 +1,4 @@
-// The process of the service gadget-shop. `main.ts` serves until SIGTERM or SIGINT, and applies no migrations; `main.ts migrate` applies the pending
-// migrations and exits. Any other argument is an error.
+// `main.ts` serves until SIGTERM or SIGINT; `main.ts migrate` applies the pending migrations and exits.
 import { runMain } from "@tributary/kit/process/main";
 import { runService } from "@tributary/kit/service/service";
 import { createApp } from "./app.ts";

@@ -84,11 +84,8 @@ export interface NewSpareGadget extends NewValuesOf<typeof spareGadgetFields> {
 }
 export type SpareGadgetChange = ChangesOf<typeof spareGadgetFields>;
 
-/** Reads GraphQL input. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewInput = (input: unknown): NewSpareGadget => parseShape(createInput, input);
-/** Reads a REST body. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewBody = (body: unknown): NewSpareGadget => parseShape(newSpareGadget, body);
-/** Reads GraphQL input and REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readChangedFields = (input: unknown): SpareGadgetChange => parseShape(spareGadgetChange, input);
 /** A malformed id in a filter is accepted: no row has it, so the list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
 export const readListFilters = (input: unknown): SpareGadgetFilters => parseShape(filters, input);

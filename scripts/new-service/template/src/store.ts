@@ -35,7 +35,6 @@ const columns = table.all();
 const stateColumns: SelectList<SpareGadgetState> = table.only(["id", "updatedAt", "rowVersion"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** A row of `insertRow`. */
 interface InsertedRow extends Omit<NewSpareGadget, "idempotencyKey"> {
   readonly authorId: string;
 }
@@ -48,7 +47,7 @@ const insertion = table.insertion<InsertedRow>()([
   ...spareGadgetFields.names,
 ]);
 
-/** All SQL of the service. A malformed id matches no row. Checks no scopes. */
+/** A malformed id matches no row. Checks no scopes. */
 export function createStore(database: Database) {
   return { ...createReads(database), ...createWrites(database) };
 }
@@ -86,7 +85,6 @@ function createReads(database: Queryable) {
       return database.rows<SpareGadget>("find-by-ids", text, [validIds]);
     },
 
-    /** The columns that ETags and Last-Modified depend on. */
     async findStates(ids: readonly string[]): Promise<readonly SpareGadgetState[]> {
       const validIds = onlyRowIds(ids);
       if (validIds.length === 0) return [];
@@ -97,7 +95,6 @@ function createReads(database: Queryable) {
     list: (filters: SpareGadgetFilters, request: PageRequest) =>
       list(filters, request, { selected: columns, rowsName: "whole" }),
 
-    /** The ids and versions of the rows that `list` returns. */
     listVersions: (filters: SpareGadgetFilters, request: PageRequest) =>
       list(filters, request, { selected: versionColumns, rowsName: "versions" }),
     // BEGIN parent

@@ -6,7 +6,7 @@ import type { Actions } from "../actions.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/** The DataLoaders of one request; they cache what they load, so each request creates its own. */
+/** They cache what they load, so each request creates its own. */
 export function createLoaders(actions: Actions) {
   const loaders = {
     byId: createLoaderById(actions.findByIds, ({ id }) => id),

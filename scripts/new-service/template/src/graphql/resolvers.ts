@@ -1,7 +1,5 @@
-// The resolvers of this subgraph: they read arguments, call actions, load entities by id through the request's DataLoaders, and return
-// references ({ id }) to entities of other services.
-// Rules about who may do what are in actions.ts. A mutation with more input than an id passes it as `() => read…(input)`, which the action calls
-// only after it has checked the caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
+// Rules about who may do what are in actions.ts. A mutation passes its input as `() => read…(input)`, which is called only after the check of the
+// caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
 import { readConnectionRequest, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 // BEGIN parent

@@ -1,6 +1,5 @@
-// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
-// service does not, and validates by model.ts. A test sends the requests of the examples to the running service and compares each response, except
-// for the members in `varies`.
+// The running service does not read this; it validates by model.ts. A test sends the requests of the examples to the running service and compares
+// each response, except for the members in `varies`.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 // BEGIN parent
 import { anyId } from "@tributary/kit/openapi/schemas";
@@ -34,7 +33,6 @@ const response: SpareGadgetBody = {
   createdAt: "2026-11-21T09:30:00.000Z",
   updatedAt: "2026-11-21T09:30:00.000Z",
 };
-/** The members that differ from run to run. */
 const varies = [
   "id",
   // BEGIN parent
@@ -197,10 +195,7 @@ const remove: OperationDocument = {
   ],
 };
 
-/**
- * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
- * `npm run generate`, which merges the operations of all services into one document per version.
- */
+/** A route without an operation does not compile. */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Spare gadgets", description: "Spare gadgets and their authors." },
   operations: {

@@ -1,5 +1,4 @@
-// The REST handlers, one per route of routes.ts. Rules about who may do what are in actions.ts. For a conditional request `readVersion` runs
-// before `load`: if the client's version is current, the response is 304 and `load` is not called.
+// For a conditional request `readVersion` is called before `load`: if the client's version is current, the response is 304 without `load`.
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
@@ -18,14 +17,12 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
   /** The version number and a hash of sample bodies: parts of every ETag. */
   readonly projection: Projection;
   toJson(row: SpareGadget): unknown;
 }
 
-/** Creates the handlers of one version, once at start. */
 export function createHandlers(
   { actions, cursors }: RestDeps,
   { projection, toJson }: RestVersion,

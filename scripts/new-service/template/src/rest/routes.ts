@@ -12,7 +12,6 @@ const freshness = {
   staleIfErrorSeconds: 300,
 } as const;
 
-/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "listSpareGadgets",

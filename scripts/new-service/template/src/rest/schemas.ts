@@ -1,5 +1,4 @@
-// The documented bodies of requests and responses, for openapi.ts. The running service imports only their types, and validates by model.ts.
-// `documentsRequestBody` compares each schema of a request with that of model.ts, at compile time.
+// Only documentation: the running service validates by model.ts, with which `documentsRequestBody` compares each request at compile time.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, timestamp } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
