@@ -1,5 +1,4 @@
-// PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports: for verifications, and for
-// measure:capacity.
+// PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports: for verifications.
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

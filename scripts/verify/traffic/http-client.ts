@@ -1,4 +1,4 @@
-// The HTTP client of the journey, of single verifications, of measure:capacity and of the end-to-end tests.
+// The HTTP client of the journey, of single verifications and of the end-to-end tests.
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request, type RequestOptions } from "node:http";
 
 export interface HttpClientRequest {

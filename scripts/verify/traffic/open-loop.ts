@@ -1,4 +1,4 @@
-// The open-loop load generator of the verifications and of measure:capacity, and the text of its reports.
+// The open-loop load generator of the verifications, and the text of its reports.
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../../../bench/measure/quantile.ts";
 
