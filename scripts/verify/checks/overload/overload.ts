@@ -2,21 +2,11 @@
 import { defineVerification } from "../../verification.ts";
 import { runParts } from "../../parts.ts";
 import { type OverloadPart, partOptions } from "./part.ts";
-import { calmCostPart } from "./calm-cost.ts";
-import { noisyCallerPart } from "./noisy-caller.ts";
 import { gatewayPart, restProxyPart } from "./pressure.ts";
-import { refusedInputsPart } from "./refused-inputs-part.ts";
 import { sharedLimitPart } from "./shared-limit.ts";
 
 /** In the order in which they run. */
-const parts: readonly OverloadPart[] = [
-  gatewayPart,
-  restProxyPart,
-  noisyCallerPart,
-  sharedLimitPart,
-  refusedInputsPart,
-  calmCostPart,
-];
+const parts: readonly OverloadPart[] = [gatewayPart, restProxyPart, sharedLimitPart];
 const names = parts.map(({ name }) => name);
 
 export const overload = defineVerification({
