@@ -11,7 +11,7 @@ const names = parts.map(({ name }) => name);
 
 export const overload = defineVerification({
   name: "overload",
-  summary: "gateway and REST proxy serve what they can under overload, and no caller takes the capacity of others",
+  summary: "gateway and REST proxy serve what they can under overload, and together they grant a caller one limit",
   description: `Runs processes with production settings on the first core, and an open-loop load with a stub upstream on the second: use an otherwise idle
 machine with Linux. First attempts are counted. Latency is measured from the time at which a request was due.
 
