@@ -44,7 +44,7 @@ export function launch(options: LaunchOptions): LaunchedProcess {
   const { program = process.execPath, args, environment, core, stdio = ["ignore", "pipe", "pipe"], onOutput } = options;
   const { PATH = "", HOME = "" } = process.env;
   // `taskset` replaces itself by the program, so the pid is the program's.
-  const [command = program, ...words] =
+  const [command, ...words] =
     core === undefined ? [program, ...args] : ["taskset", "-c", String(core), program, ...args];
   const child = spawn(command, words, { env: { PATH, HOME, ...environment }, stdio });
   child.on("error", () => {});

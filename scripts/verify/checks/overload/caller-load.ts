@@ -22,13 +22,13 @@ export interface LoadPhase {
   readonly streams: readonly LoadStream[];
 }
 
-export interface LoadStream {
+interface LoadStream {
   readonly perSecond: number;
   /** Sent in turn. */
   readonly requests: readonly RequestTemplate[];
 }
 
-export interface Counts {
+interface Counts {
   sent: number;
   /** Served within a second of the time at which the request was due. */
   good: number;
