@@ -42,6 +42,7 @@ const failureCharsMax = 200;
  * due during the stall, and the latencies show it (no coordinated omission).
  */
 export function startLoad({ perSecond, send }: LoadOptions): Load {
+  if (!(perSecond > 0)) throw new RangeError(`A load needs a positive rate, not ${perSecond}`);
   const startMs = performance.now();
   const stopping = new AbortController();
   let currentWindow = openWindow();

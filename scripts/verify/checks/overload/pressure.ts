@@ -199,8 +199,10 @@ const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background
 
 /** A third of the requests that are not critical are background. */
 function createStreams(target: LoadTarget, perSecond: number, criticalPerSecond: number): LoadPhase["streams"] {
-  const others = perSecond - criticalPerSecond;
-  const rates = { critical: criticalPerSecond, normal: (others * 2) / 3, background: others / 3 };
+  // At most half, also if the machine has become much slower since the first measurement of the capacity.
+  const critical = Math.min(criticalPerSecond, perSecond / 2);
+  const others = perSecond - critical;
+  const rates = { critical, normal: (others * 2) / 3, background: others / 3 };
   const priorities = Object.keys(rates) as Priority[];
   return priorities.map((priority) => ({
     perSecond: rates[priority],
