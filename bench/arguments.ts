@@ -1,7 +1,9 @@
 // The command line of the three benchmarks, with its usage text. main.ts parses it at start.
 import { parseArgs } from "node:util";
-import type { Benchmark, Contender, Workload } from "./benchmark.ts";
+import type { Benchmark } from "./benchmarks/benchmark.ts";
 import { pairWithCheckout } from "./contenders/checkout.ts";
+import type { Contender } from "./contenders/contender.ts";
+import type { Workload } from "./workloads/workload.ts";
 
 export interface BenchmarkArguments {
   readonly contenders: readonly Contender[];

@@ -2,21 +2,23 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pinThisProcess } from "@tributary/kit/testing/processes/launched-process";
 import { type BenchmarkArguments, parseArguments, takesPart, toUsage } from "./arguments.ts";
-import type { Benchmark, Contender, Workload } from "./benchmark.ts";
+import type { Benchmark } from "./benchmarks/benchmark.ts";
+import { gatewayBenchmark } from "./benchmarks/gateway-benchmark.ts";
+import { restBenchmark } from "./benchmarks/rest-benchmark.ts";
+import { telemetryBenchmark } from "./benchmarks/telemetry-benchmark.ts";
+import { type Cell, measureCell } from "./cells/measure-cell.ts";
+import type { Contender } from "./contenders/contender.ts";
 import { readNginxVersion } from "./contenders/nginx.ts";
 import { installPeers } from "./contenders/peers.ts";
-import { gatewayBenchmark } from "./gateway.ts";
-import { type Cell, measureCell } from "./measure/measure-cell.ts";
 import type { PreloadModule } from "./preload/preload.ts";
 import { formatProfile } from "./preload/self-times.ts";
 import { writeResults } from "./report/results-file.ts";
 import type { BenchmarkRun, CellFailure } from "./report/summary.ts";
 import { formatProgress, formatReport } from "./report/tables.ts";
-import { restBenchmark } from "./rest.ts";
-import { telemetryBenchmark } from "./telemetry.ts";
-import { pinThisProcess } from "./testbed/pinned-process.ts";
 import { startTestbed, type Testbed } from "./testbed/testbed.ts";
+import type { Workload } from "./workloads/workload.ts";
 
 const benchmarks = new Map([
   ["gateway", gatewayBenchmark],
@@ -24,7 +26,7 @@ const benchmarks = new Map([
   ["telemetry", telemetryBenchmark],
 ]);
 
-// So that the listeners of `exit` kill the child processes (testbed/pinned-process.ts).
+// So that the listeners of `exit` kill the child processes (launched-process.ts).
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 await main(process.argv.slice(2));
 

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { parseArguments } from "./arguments.ts";
-import type { ContenderContext } from "./benchmark.ts";
-import { gatewayBenchmark } from "./gateway.ts";
-import type { Cell } from "./measure/measure-cell.ts";
+import { gatewayBenchmark } from "./benchmarks/gateway-benchmark.ts";
+import { restBenchmark } from "./benchmarks/rest-benchmark.ts";
+import { telemetryBenchmark } from "./benchmarks/telemetry-benchmark.ts";
+import type { Cell } from "./cells/measure-cell.ts";
+import type { ContenderContext } from "./contenders/contender.ts";
 import { medianInterval } from "./measure/quantile.ts";
 import { replaceSection } from "./report/results-file.ts";
 import { findCpuRatio, formatRatio } from "./report/summary.ts";
 import { formatReport } from "./report/tables.ts";
-import { restBenchmark } from "./rest.ts";
-import { telemetryBenchmark } from "./telemetry.ts";
 
 const parse = (...words: string[]) => parseArguments(words, gatewayBenchmark);
 
@@ -84,8 +84,8 @@ test("--against pairs Tributary with another checkout, and never writes RESULTS.
   expect(args?.contenders.map(({ isOurs }) => isOurs)).not.toContain(false);
   const context = { folder: other, port: 1, subgraphUrls: {} } as ContenderContext;
   const fast = args?.contenders.find(({ name }) => name === "ours-fast");
-  expect(fast?.start(context).command).toContain(join(root, "gateway/src/main.ts"));
-  expect(fast?.baseline?.start(context).command).toContain(join(other, "gateway/src/main.ts"));
+  expect(fast?.start(context).args).toContain(join(root, "gateway/src/main.ts"));
+  expect(fast?.baseline?.start(context).args).toContain(join(other, "gateway/src/main.ts"));
   expect(() => parse("--against", other, "--contenders", "stock")).toThrow("only contenders of Tributary");
 });
 

@@ -20,7 +20,6 @@ const allowed: readonly (readonly [pattern: string, reason: string])[] = [
   ["test/**", "tests; the next test finds those that list all services"],
   ["bench/**", "workloads of the benchmarks"],
   ["scripts/verify/**", "traffic, and the services that faults hit"],
-  ["scripts/measure-capacity.ts", "workloads"],
   ["scripts/seed/**", "rows of the demo users; a test compares them with the descriptors"],
   ["scripts/start/banner.ts", "sample requests"],
   ["gateway/graphiql/**", "sample operations"],

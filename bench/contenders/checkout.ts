@@ -1,7 +1,7 @@
 // `--against`: what a change of Tributary costs, measured beside another checkout of the repository.
 import { existsSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
-import type { Contender } from "../benchmark.ts";
+import type { Contender } from "./contender.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -31,7 +31,7 @@ function moveToCheckout(contender: Contender, otherRoot: string): Contender {
     ...contender,
     start(context) {
       const ownCommand = contender.start(context);
-      return { ...ownCommand, command: ownCommand.command.map(toOther) };
+      return { ...ownCommand, args: ownCommand.args.map(toOther) };
     },
   };
 }

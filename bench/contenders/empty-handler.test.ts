@@ -1,16 +1,19 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
+import {
+  launch,
+  type LaunchedProcess,
+  type LaunchOptions,
+  receiveMessage,
+} from "@tributary/kit/testing/processes/launched-process";
 import { expect, onTestFinished, test } from "vitest";
-import type { BackendUrls } from "../benchmark.ts";
-import { cacheablePath } from "../workloads/rest-workloads.ts";
+import { cacheablePath } from "../graph/rest-content.ts";
+import type { BackendUrls } from "../testbed/backend-process.ts";
 import { restServers } from "./rest-servers.ts";
 
 test("the empty handler sends the header fields and the length of a cache hit", async () => {
-  const [urls] = (await once(start([join(import.meta.dirname, "../testbed/backend-process.ts")]), "message")) as [
-    BackendUrls,
-  ];
+  const backend = start({ args: [join(import.meta.dirname, "../testbed/backend-process.ts")] });
+  const urls = await receiveMessage<BackendUrls>(backend);
   const [hit, empty] = [await readHead("ours", urls), await readHead("empty-handler", urls)];
   expect(hit).toMatchObject({ "cache-status": expect.stringContaining("hit") });
   expect(Object.keys(empty).sort()).toEqual(Object.keys(hit).sort());
@@ -24,8 +27,7 @@ async function readHead(name: string, urls: BackendUrls): Promise<Readonly<Recor
   const contender = restServers.find((candidate) => candidate.name === name);
   const port = await pickFreePort();
   const context = { ...urls, port, folder: "", databaseUrl: "" };
-  const { command = [], environment = {} } = contender?.start(context) ?? {};
-  start(command, environment);
+  if (contender) start(contender.start(context));
   const get = async () => {
     const response = await fetch(`http://127.0.0.1:${port}${cacheablePath}`, {
       headers: { "Accept-Encoding": "identity" },
@@ -38,9 +40,8 @@ async function readHead(name: string, urls: BackendUrls): Promise<Readonly<Recor
   return Object.fromEntries((await get()).headers);
 }
 
-function start(command: readonly string[], environment: Readonly<Record<string, string>> = {}): ChildProcess {
-  const env = { PATH: process.env["PATH"], ...environment };
-  const child = spawn(process.execPath, command, { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
+function start(options: LaunchOptions): LaunchedProcess {
+  const started = launch({ ...options, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  onTestFinished(() => void started.end("SIGKILL"));
+  return started;
 }

@@ -1,6 +1,6 @@
 // The lower bound for a cache hit in Node: a `node:http` handler that sends the same response without reading the request.
 import { createServer } from "node:http";
-import { originBody } from "../workloads/rest-workloads.ts";
+import { originBody } from "../graph/rest-content.ts";
 
 const body = Buffer.from(JSON.stringify(originBody));
 

@@ -1,9 +1,9 @@
-// The gateways to measure, and how each is started. gateway.ts measures all of them, telemetry.ts only `ours-fast`.
+// The gateways to measure, and how each is started.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
-import type { Contender, ContenderContext } from "../benchmark.ts";
+import type { Contender, ContenderContext } from "./contender.ts";
 import { issuer } from "../graph/callers.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
 import { readNodeArguments } from "./image-arguments.ts";
@@ -17,7 +17,7 @@ export const gateways: readonly Contender[] = [
     title: "stock Apollo",
     isOurs: false,
     start: (context) => ({
-      command: [join(bench, "contenders/stock-apollo.ts")],
+      args: [join(bench, "contenders/stock-apollo.ts")],
       environment: { ...toEnvironment(context), APOLLO_TELEMETRY_DISABLED: "1" },
     }),
   },
@@ -29,7 +29,7 @@ export const gateways: readonly Contender[] = [
     isOurs: false,
     requires: "peers",
     start: (context) => ({
-      command: [join(bench, "peers/mercurius.mjs")],
+      args: [join(bench, "peers/mercurius.mjs")],
       environment: { PORT: String(context.port), SERVICES: toMercuriusServices(context) },
     }),
   },
@@ -65,7 +65,7 @@ function createForCallers(
     isOurs: true,
     workloads: ["callers", "callers-heavy", "callers-mixed"],
     start: (context) => ({
-      command: readNodeArguments("gateway"),
+      args: readNodeArguments("gateway"),
       environment: {
         ...toEnvironment(context),
         ISSUER: issuer,
@@ -100,7 +100,7 @@ function createHive(name: string, title: string, inboundDedup: string): Contende
       const address = ["--host", "127.0.0.1", "--port", String(context.port)];
       const planner = ["--hive-router-runtime", "--config-path", config];
       return {
-        command: [bin, "supergraph", writeSupergraph(context), ...planner, ...address],
+        args: [bin, "supergraph", writeSupergraph(context), ...planner, ...address],
         environment: { INBOUND_DEDUP: inboundDedup },
       };
     },
@@ -113,7 +113,7 @@ function createOurs(name: string, title: string, variables: Variables): Contende
     title,
     isOurs: true,
     start: (context) => ({
-      command: readNodeArguments("gateway"),
+      args: readNodeArguments("gateway"),
       environment: { ...toEnvironment(context), ...variables },
     }),
   };

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ContenderContext } from "../benchmark.ts";
+import type { ContenderContext } from "./contender.ts";
 
 /** Returns a version such as `1.22.1`; undefined if nginx is not installed. */
 export function readNginxVersion(): string | undefined {

@@ -1,7 +1,7 @@
-// The REST servers to measure, and how each is started. rest.ts measures all of them, telemetry.ts only `ours` and `service`.
+// The REST servers to measure, and how each is started.
 import { join } from "node:path";
 import { readServices } from "../../supergraph/services.ts";
-import type { Contender, ContenderContext } from "../benchmark.ts";
+import type { Contender, ContenderContext } from "./contender.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 import { writeNginxConfig } from "./nginx.ts";
 
@@ -14,7 +14,7 @@ export const restServers: readonly Contender[] = [
     isOurs: false,
     workloads: ["hit"],
     start: ({ port }) => ({
-      command: [join(bench, "contenders/empty-handler.ts")],
+      args: [join(bench, "contenders/empty-handler.ts")],
       environment: { PORT: String(port) },
     }),
   },
@@ -24,7 +24,7 @@ export const restServers: readonly Contender[] = [
     isOurs: false,
     requires: "nginx",
     workloads: ["hit", "not-modified"],
-    start: (context) => ({ program: "nginx", command: ["-c", writeNginxConfig(context, { caches: true })] }),
+    start: (context) => ({ program: "nginx", args: ["-c", writeNginxConfig(context, { caches: true })] }),
   },
   {
     name: "nginx",
@@ -32,7 +32,7 @@ export const restServers: readonly Contender[] = [
     isOurs: false,
     requires: "nginx",
     workloads: ["pass"],
-    start: (context) => ({ program: "nginx", command: ["-c", writeNginxConfig(context, { caches: false })] }),
+    start: (context) => ({ program: "nginx", args: ["-c", writeNginxConfig(context, { caches: false })] }),
   },
   {
     name: "fastify",
@@ -41,7 +41,7 @@ export const restServers: readonly Contender[] = [
     requires: "peers",
     workloads: ["pass"],
     start: ({ port, originUrl }) => ({
-      command: [join(bench, "peers/fastify-proxy.mjs")],
+      args: [join(bench, "peers/fastify-proxy.mjs")],
       environment: { PORT: String(port), ORIGIN: originUrl },
     }),
   },
@@ -50,7 +50,7 @@ export const restServers: readonly Contender[] = [
     title: "Tributary",
     isOurs: true,
     workloads: ["hit", "not-modified", "pass"],
-    start: (context) => ({ command: readNodeArguments("rest-proxy"), environment: toProxyEnvironment(context) }),
+    start: (context) => ({ args: readNodeArguments("rest-proxy"), environment: toProxyEnvironment(context) }),
   },
   {
     name: "service",
@@ -60,7 +60,7 @@ export const restServers: readonly Contender[] = [
     workloads: ["service", "service-not-modified", "service-graphql"],
     // ACCESS_LOG has its default, `sampled`: traced requests write log lines, as in production. FEED_PORT 0 is any free port.
     start: ({ port, databaseUrl }) => ({
-      command: [join(bench, "../services/posts/src/main.ts")],
+      args: [join(bench, "../services/posts/src/main.ts")],
       environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, FEED_PORT: "0" },
     }),
   },

@@ -9,7 +9,7 @@ export interface BenchmarkRequest {
 
 /**
  * Executes requests with graphql-js over the same data in one schema. gateway-workloads.ts compares it with the `data` of every contender, for
- * a sample of the requests (measure/check-responses.ts).
+ * a sample of the requests (cells/check-responses.ts).
  * @throws Error if the result has errors.
  */
 export function createReferenceExecutor(): (request: BenchmarkRequest) => unknown {

@@ -66,3 +66,6 @@ export type BenchmarkSubgraphName = keyof typeof subgraphSdl;
 export const subgraphNames = Object.keys(subgraphSdl) as readonly BenchmarkSubgraphName[];
 
 export type SubgraphUrls = Readonly<Record<BenchmarkSubgraphName, string>>;
+
+/** Milliseconds by which a subgraph delays its responses; none if it is not listed. */
+export type SubgraphLatencies = Readonly<Partial<Record<BenchmarkSubgraphName, number>>>;

@@ -22,7 +22,9 @@ export function createClosedLoop({ port, requests, connections, onResponse }: Cl
   const connectionLost = Promise.withResolvers<never>();
   connectionLost.promise.catch(() => {}); // Prevents an unhandled rejection; `runOnce` and `stop` report the error.
   const messages = requests.map((request) => toBytes(port, request));
-  const openConnections = Array.from({ length: connections }, () => openConnection(port, connectionLost.reject));
+  const openConnections = Array.from({ length: connections }, () =>
+    openConnection({ port, onLost: connectionLost.reject }),
+  );
   let isRunning = false;
   let sentCount = 0;
   let remainingCount = Number.POSITIVE_INFINITY;

@@ -14,36 +14,60 @@ export interface LoadRequest {
 export interface ResponseSummary {
   readonly status: number;
   readonly bodyBytes: number;
+  /** The start of the body of an error (status 400 and above). */
+  readonly excerpt: string;
   readonly latencyMs: number;
 }
 
 export interface LoadConnection {
   /** Sends one request. Call it again only after `done` was called with the response. */
-  send(request: Buffer, done: (response: ResponseSummary) => void): void;
+  send(request: Buffer | string, done: (response: ResponseSummary) => void): void;
   close(): void;
 }
 
-/** Opens a keep-alive connection that reads only the status and the length of a response. */
-export function openConnection(port: number, onLost: (error: Error) => void): LoadConnection {
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+/** All connections read into it, one after another. With a buffer for each read, garbage collections delayed requests by up to 15 ms. */
+const readBuffer = Buffer.allocUnsafe(65_536);
+const excerptCharsMax = 300;
+
+export interface ConnectionOptions {
+  readonly port: number;
+  /** The address of the client, in 127.0.0.0/8. */
+  readonly localAddress?: string;
+  onLost(error: Error): void;
+}
+
+/** Opens a keep-alive connection. A request can be sent at once: it waits until the connection is established. */
+export function openConnection({ port, localAddress = "127.0.0.1", onLost }: ConnectionOptions): LoadConnection {
   /** Of the pending request; undefined before the first. */
   let onResponse: ((response: ResponseSummary) => void) | undefined;
   let sentAtMs = 0;
   let status = 0;
   let bodyBytes = 0;
+  let excerpt = "";
 
   const read = createHttpReader({
     onHead(head) {
       status = Number(head.slice(9, 12)); // "HTTP/1.1 200 OK"
       bodyBytes = 0;
+      excerpt = "";
     },
     onBody(bytes) {
+      if (status >= 400) excerpt = (excerpt + bytes.toString("latin1", 0, excerptCharsMax)).slice(0, excerptCharsMax);
       bodyBytes += bytes.length;
     },
-    onEnd: () => onResponse?.({ status, bodyBytes, latencyMs: performance.now() - sentAtMs }),
+    onEnd: () => onResponse?.({ status, bodyBytes, excerpt, latencyMs: performance.now() - sentAtMs }),
   });
+  const onread = {
+    buffer: readBuffer,
+    callback(length: number) {
+      read(readBuffer.subarray(0, length));
+      return true; // Continue to read.
+    },
+  };
+  const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true, onread });
+  // With `onread` the end of the connection is reported only while the socket flows.
+  socket.resume();
   const reportLost = (problem: string) => onLost(new Error(`The server ${problem} under load.`));
-  socket.on("data", read);
   socket.on("error", ({ message }) => reportLost(`broke a connection (${message})`));
   socket.on("end", () => reportLost("closed a connection"));
   return {

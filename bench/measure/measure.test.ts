@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { checkResponses } from "./check-responses.ts";
+import { checkResponses } from "../cells/check-responses.ts";
 import { parseBusySecondsOfCores, parseProcessCpuSeconds, parseRssBytes } from "./proc.ts";
 import { median, quantile } from "./quantile.ts";
 

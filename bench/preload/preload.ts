@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ContenderCommand } from "../benchmark.ts";
+import type { ContenderCommand } from "../contenders/contender.ts";
 
 /** A module of this folder that measures inside a contender's process. */
 export type PreloadModule = "loop-pauses" | "cpu-profile";
@@ -14,8 +14,8 @@ const toReportFile = (folder: string) => join(folder, "preload-report.json");
 /** Adds the module to a contender's command, by `--import`. @throws Error if the program is not Node. */
 export function addPreload(module: PreloadModule, folder: string, plain: ContenderCommand): ContenderCommand {
   if (plain.program !== undefined) throw new Error(`${plain.program} cannot load a module of Node.`);
-  const command = ["--import", join(import.meta.dirname, `${module}.ts`), ...plain.command];
-  return { command, environment: { ...plain.environment, BENCH_REPORT_FILE: toReportFile(folder) } };
+  const args = ["--import", join(import.meta.dirname, `${module}.ts`), ...plain.args];
+  return { args, environment: { ...plain.environment, BENCH_REPORT_FILE: toReportFile(folder) } };
 }
 
 /**

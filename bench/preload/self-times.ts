@@ -1,5 +1,5 @@
 import type { Profiler } from "node:inspector";
-import type { Cell } from "../measure/measure-cell.ts";
+import type { Cell } from "../cells/measure-cell.ts";
 import { toCpuMicros } from "../report/summary.ts";
 import { formatTable } from "../report/tables.ts";
 

@@ -1,6 +1,6 @@
 // Medians of the rounds, and their comparison with the targets.
-import type { Benchmark, CpuRatioTarget } from "../benchmark.ts";
-import type { Cell } from "../measure/measure-cell.ts";
+import type { Benchmark, CpuRatioTarget } from "../benchmarks/benchmark.ts";
+import type { Cell } from "../cells/measure-cell.ts";
 import { median } from "../measure/quantile.ts";
 import type { LoopPauses } from "../preload/loop-pauses.ts";
 

@@ -1,6 +1,7 @@
-import type { Contender, CpuRatioTarget, Workload } from "../benchmark.ts";
-import type { ProcessReport } from "../load/measure-load.ts";
-import type { Cell } from "../measure/measure-cell.ts";
+import type { CpuRatioTarget } from "../benchmarks/benchmark.ts";
+import type { Cell } from "../cells/measure-cell.ts";
+import type { Contender } from "../contenders/contender.ts";
+import type { ProcessReport } from "../measure/measure-load.ts";
 import { median, medianInterval } from "../measure/quantile.ts";
 import type { LoopPauses } from "../preload/loop-pauses.ts";
 import {
@@ -13,6 +14,7 @@ import {
   toCpuMicros,
   toMegabytes,
 } from "./summary.ts";
+import type { Workload } from "../workloads/workload.ts";
 
 const severalEmptyLines = /\n{3,}/g;
 /** The progress line reports the CPU time of other processes above this share of the core. */

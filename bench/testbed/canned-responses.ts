@@ -3,6 +3,7 @@ import type { CacheMetadata } from "@tributary/kit/graphql/cache-metadata";
 import { type DocumentNode, execute, Kind, parse, type SelectionNode } from "graphql";
 import { subgraphResolvers } from "../graph/resolvers.ts";
 import { type BenchmarkSubgraphName, subgraphSdl } from "../graph/schemas.ts";
+import { toHttp } from "./stub-upstream.ts";
 
 /** Limit of stored bytes, several times what a whole run needs. Beyond it responses are computed for each request, and counted. */
 const storedBytesMax = 4_000_000_000;
@@ -78,11 +79,4 @@ function findEntityField(field: SelectionNode, variables: Variables): EntityFiel
 function nameOf(selection: SelectionNode): string {
   // The gateway sends no fragment at the root.
   return selection.kind === Kind.FIELD ? selection.name.value : "all";
-}
-
-/** Returns the bytes of a response with status 200. */
-export function toHttp(text: string, headers: readonly string[]): Buffer {
-  const body = Buffer.from(text);
-  const head = ["HTTP/1.1 200 OK", ...headers, `Content-Length: ${body.length}`];
-  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]);
 }

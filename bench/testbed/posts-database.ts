@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
-import { migrateService } from "../../scripts/verify/platform/part-process.ts";
-import { postText } from "../workloads/rest-workloads.ts";
+import { migrate } from "@tributary/kit/postgres/migrate";
+import { silentLog } from "@tributary/kit/process/log";
+import { postText } from "../graph/rest-content.ts";
+
+const migrations = join(import.meta.dirname, "../../services/posts/migrations");
 
 /** Starts PostgreSQL with the posts service's tables and one published post of 1 KB. It is not pinned to a core. */
 export async function startPostsDatabase() {
@@ -13,7 +16,7 @@ export async function startPostsDatabase() {
   const directory = join(folder, "postgres");
   const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
   const url = await ensureDatabase(postgres.superuserUrl, { name: "posts", role: "posts", password: "posts" });
-  await migrateService("services/posts", { DATABASE_URL: url });
+  await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const insert =

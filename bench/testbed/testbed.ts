@@ -1,8 +1,9 @@
-import type { BackendUrls, SubgraphLatencies } from "../benchmark.ts";
-import type { LoadMessage } from "../load/load-process.ts";
-import type { LoadJob, WindowReport } from "../load/measure-load.ts";
-import type { BackendMessage, FetchCounts } from "./backend-process.ts";
-import { type PinnedProcess, receiveMessage, startIpcProcess } from "./pinned-process.ts";
+import { join } from "node:path";
+import { launch, type LaunchedProcess, receiveMessage } from "@tributary/kit/testing/processes/launched-process";
+import type { SubgraphLatencies } from "../graph/schemas.ts";
+import type { LoadMessage } from "../measure/load-process.ts";
+import type { LoadJob, WindowReport } from "../measure/measure-load.ts";
+import type { BackendMessage, BackendUrls, FetchCounts } from "./backend-process.ts";
 import { startPostsDatabase } from "./posts-database.ts";
 
 /** The processes that run for the whole benchmark: backends and load generator on core 1, and the posts service's database if required. */
@@ -21,8 +22,8 @@ export interface Testbed {
 
 export async function startTestbed({ hasDatabase }: { readonly hasDatabase: boolean }): Promise<Testbed> {
   const database = hasDatabase ? await startPostsDatabase() : undefined;
-  const backend = startIpcProcess("testbed/backend-process.ts");
-  const loadGenerator = startIpcProcess("load/load-process.ts");
+  const backend = launchOnLoadCore("testbed/backend-process.ts");
+  const loadGenerator = launchOnLoadCore("measure/load-process.ts");
   // The backends send their URLs when they listen; the load generator sends `ready`.
   const [urls] = await Promise.all([receiveMessage<BackendUrls>(backend), receiveMessage(loadGenerator)]);
   // The backends reply to any message.
@@ -52,8 +53,18 @@ export async function startTestbed({ hasDatabase }: { readonly hasDatabase: bool
   };
 }
 
+/** @param script path below `bench/`. */
+function launchOnLoadCore(script: string): LaunchedProcess {
+  return launch({
+    args: [join(import.meta.dirname, "..", script)],
+    environment: { NODE_ENV: "production" },
+    core: 1,
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+}
+
 /** Sends the message, and resolves with the next message of the process. */
-function request<T>(process: PinnedProcess, message: string | LoadJob | BackendMessage): Promise<T> {
+function request<T>(process: LaunchedProcess, message: string | LoadJob | BackendMessage): Promise<T> {
   process.child.send(message);
   return receiveMessage<T>(process);
 }

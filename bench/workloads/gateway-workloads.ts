@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Workload } from "../benchmark.ts";
 import { authorize } from "../graph/callers.ts";
 import { type BenchmarkRequest, createReferenceExecutor } from "../graph/reference-executor.ts";
 import type { LoadRequest } from "../load/connection.ts";
@@ -13,6 +12,7 @@ import {
   trivialOperation,
   typenameOperation,
 } from "./operations.ts";
+import type { Workload } from "./workload.ts";
 
 /** More than there are connections (32), so that no two requests in flight are equal. */
 const heavyVariants = 96;

@@ -1,15 +1,12 @@
-// Runs the parts of the verifications freshness and overload, which `--only` selects. Each part starts its own processes, and they are stopped
-// before the next part.
+// Verifications in parts, which `--only` selects. What a part starts is stopped before the next part.
 import { type Options, SkippedError, type VerificationRun } from "./verification.ts";
 
-/** What a part uses. */
 export type PartRun<O extends Options> = Pick<
   VerificationRun<O>,
   "options" | "isControl" | "print" | "claim" | "onCleanup"
 >;
 
 export interface VerificationPart<O extends Options> {
-  /** The name for `--only`. */
   readonly name: string;
   /** What is proved if all claims hold. */
   readonly purpose: string;

@@ -77,7 +77,6 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
   }
 
   return {
-    /** The number of judged claims. */
     get count() {
       return passed + failed;
     },

@@ -1,5 +1,3 @@
-// The types of a verification. verifications.ts lists all, runner.ts runs one; checks/ has a folder for each, and rollout/ for rolling and compose.
-//
 // A control is a run with `--control`: it breaks something on purpose, and passes only if the claims detect it. So it proves that they can
 // fail; `ClaimOptions.control` says what it requires of each claim.
 
@@ -10,7 +8,6 @@ interface NumberOption {
   readonly fallback: number;
   /** The value with `--quick`; without it, `--quick` does not change the number. */
   readonly quick?: number;
-  /** What the number is, for `--help`. */
   readonly why: string;
 }
 
@@ -45,9 +42,7 @@ export type OptionValues<O extends Options> = {
 export interface Verification<O extends Options = Options> {
   /** The argument of `npm run verify`. */
   readonly name: string;
-  /** One line for the list of verifications. */
   readonly summary: string;
-  /** What it starts, does and needs, for `--help`. */
   readonly description: string;
   readonly options: O;
   /** What a control breaks on purpose, for `--help`. */
@@ -59,7 +54,6 @@ export interface Verification<O extends Options = Options> {
   run(run: VerificationRun<O>): Promise<void>;
 }
 
-/** What a verification uses while it runs. */
 export interface VerificationRun<O extends Options = Options> {
   readonly options: OptionValues<O>;
   /** Whether this run is a control: the verification itself then breaks what its `control` says. */
@@ -84,7 +78,6 @@ export class SkippedError extends Error {}
 /** A program that the verification needs is missing, or cannot be installed. The exit code is 2. */
 export class MissingToolError extends Error {}
 
-/** Infers the types of the options' values for `run`. */
 export function defineVerification<const O extends Options>(verification: Verification<O>): Verification {
   return verification;
 }

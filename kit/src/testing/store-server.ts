@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "../process/free-port.ts";
+import { launch, type LaunchedProcess } from "./processes/launched-process.ts";
 
 export interface StoreServer {
   readonly url: string;
@@ -26,21 +25,17 @@ export function findStoreProgram(path = process.env["PATH"] ?? ""): string | und
 
 export async function startStoreServer(program: string): Promise<StoreServer> {
   const port = await pickFreePort();
-  let child: ChildProcess | undefined;
+  let launched: LaunchedProcess | undefined;
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
   const server: StoreServer = {
     url: `redis://127.0.0.1:${port}`,
     async start() {
-      child = spawn(program, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+      launched = launch({ program, args });
       // Without a limit: the timeout of the test ends it.
       while (!(await accepts(port))) await sleep(10);
     },
-    async kill() {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
-      const exit = once(child, "exit");
-      child.kill("SIGKILL");
-      await exit;
-    },
-    freeze: (isFrozen) => void child?.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
+    kill: async () => void (await launched?.end("SIGKILL")),
+    freeze: (isFrozen) => void launched?.child.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
   };
   await server.start();
   return server;

@@ -4,7 +4,6 @@ import type { LoadReport } from "../traffic/open-loop.ts";
 import { findChanges, toOutcomes } from "./cache/outcomes.ts";
 import type { SuiteTest } from "./cache/suite.ts";
 import { findImageFaults } from "./compose/images.ts";
-import { createRequest, interleave } from "./overload/endpoints.ts";
 import { createLedger } from "./rest/ledger.ts";
 import { claimRollout, type RolloutOutcome } from "./rollout/rollout.ts";
 import type { RestartStep } from "./rollout/steps.ts";
@@ -123,11 +122,4 @@ test("a released write is required of reads that start later, not of earlier one
   expect(ledger.confirmed().get(post?.id ?? "")).toEqual({ title: 3, commentId: 8 });
   ledger.reserve()?.release();
   expect(ledger.reserve()?.etag).toBe('"c"');
-});
-
-test("a mix of requests has the given share of the first list", () => {
-  const process = { kind: "gateway", port: 1 } as const;
-  const [some, others] = (["critical", "normal"] as const).map((priority) => createRequest(process, { priority }));
-  const mix = interleave(0.04, [some!], [others!]);
-  expect(mix.filter(({ kind }) => kind === "critical")).toHaveLength(0.04 * mix.length);
 });

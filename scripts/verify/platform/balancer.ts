@@ -1,10 +1,8 @@
-// The load balancer of the verifications rolling and compose.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isReady } from "./part-process.ts";
+import { isReady } from "@tributary/kit/testing/processes/launched-process";
 
 export interface Balancer {
-  /** The URL to which clients connect. */
   readonly url: string;
   /** Whether this instance receives new connections. @param instance its base URL. */
   isInRotation(instance: string): boolean;

@@ -1,7 +1,7 @@
-// For the verification resilience and the part refused-inputs of overload: pins the gateway under test to the first core, and this process, in which
+// For the verification resilience: pins the gateway under test to the first core, and this process, in which
 // the clients and the subgraphs run, to the second core, so that the two processes do not slow each other.
 import { availableParallelism } from "node:os";
-import { pinThisProcess } from "../../../bench/testbed/pinned-process.ts";
+import { pinThisProcess } from "@tributary/kit/testing/processes/launched-process";
 
 const gatewayCore = "0";
 const clientCore = 1;

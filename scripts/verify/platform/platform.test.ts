@@ -1,12 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { afterEach, expect, test } from "vitest";
 import { createHttpClient } from "../traffic/http-client.ts";
 import { startBalancer } from "./balancer.ts";
-import { childrenOf, killWithChildren } from "./process-tree.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -39,19 +35,6 @@ test("a connection that an instance resets is reset for its client", async () =>
   const instance = await startInstance("one", (request) => void request.socket.resetAndDestroy());
   const { url } = await startBefore([instance.url]);
   await expect(startClient(url)()).rejects.toThrow(/ECONNRESET|hang up/);
-});
-
-test("a process is killed together with its children", async () => {
-  const text = `for (const n of [1, 2]) require("node:child_process").spawn("sleep", ["600"]); console.log("ready"); setInterval(() => {}, 1e6)`;
-  const parent = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(parent.stdout, "data");
-  const pid = parent.pid ?? 0;
-  const children = childrenOf(pid);
-  expect(children).toHaveLength(2);
-  const ended = once(parent, "exit");
-  killWithChildren(pid);
-  expect(await ended).toEqual([null, "SIGKILL"]);
-  await expect.poll(() => children.map(identifyProcess)).toEqual([undefined, undefined]);
 });
 
 async function startBefore(urls: readonly string[]) {

@@ -1,24 +1,18 @@
-// PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports: for verifications, and for
-// measure:capacity.
+// PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports: for verifications.
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
+import { migrate } from "@tributary/kit/postgres/migrate";
+import { silentLog } from "@tributary/kit/process/log";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { readServices, toVariablePrefix } from "../../../supergraph/services.ts";
 import { truncateAndSeed } from "../../seed/seed.ts";
 import { journeyScopes } from "../traffic/journey.ts";
 import { writerId } from "../traffic/seeded.ts";
 import type { VerificationRun } from "../verification.ts";
-import {
-  endpointKeys,
-  type Environment,
-  migrateService,
-  type PartFolder,
-  type PartProcess,
-  startProcess,
-} from "./part-process.ts";
+import { endpointKeys, type Environment, type PartFolder, type PartProcess, startProcess } from "./part-process.ts";
 import { type PlatformPostgres, startPostgres } from "./postgres.ts";
 
 /** The services that the code of the verifications names. */
@@ -28,10 +22,8 @@ export const serviceNames = readServices(fileURLToPath(new URL("../../..", impor
   ({ name }) => name as ServiceName,
 );
 type EndpointName = "gateway" | "rest-proxy";
-/** A part of the platform: a service, the gateway or the REST proxy. Each can have several replicas. */
 export type PartName = ServiceName | EndpointName;
 
-/** The same number of replicas for each service, the gateway and the REST proxy. */
 export function replicasOfEachPart(replicaCount: number): Readonly<Record<PartName, number>> {
   const partNames: readonly PartName[] = [...serviceNames, "gateway", "rest-proxy"];
   return Object.fromEntries(partNames.map((name) => [name, replicaCount])) as Record<PartName, number>;
@@ -80,7 +72,7 @@ export interface PlatformOptions {
   readonly replicas: Partial<Readonly<Record<PartName, number>>>;
   /** Whether the databases of the services that run have the rows of `npm run seed`. */
   readonly isSeeded: boolean;
-  /** Additional variables of each process, which also replace those that the platform sets. */
+  /** Added to, or instead of, the variables that the platform sets. */
   readonly environment?: (part: PartName) => Environment;
   /** Starts the replicas of a service in another way, for example behind a host name or a proxy. */
   readonly place?: Partial<Readonly<Record<ServiceName, (start: StartReplica) => Promise<PlacedService>>>>;
@@ -106,7 +98,7 @@ export const supergraphFile = join(supergraphFolder, "supergraph.graphql");
 const loopback = "127.0.0.1";
 const tokenTtlSeconds = 86_400;
 
-/** Starts the platform. It is stopped, and its data deleted, when the verification ends. */
+/** The platform is stopped, and its data deleted, when the verification ends. */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const { run } = options;
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-"));
@@ -119,7 +111,10 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
 
   const startedServices = await Promise.all(
     serviceNames.map(async (name) => {
-      const environment = { ...identityEnvironment(issuer), DATABASE_URL: databaseUrls[name] };
+      const databaseUrl = databaseUrls[name];
+      const environment = { ...identityEnvironment(issuer), DATABASE_URL: databaseUrl };
+      const directory = fileURLToPath(new URL(`../../../services/${name}/migrations`, import.meta.url));
+      if (options.replicas[name]) await migrate({ databaseUrl, directory, log: silentLog });
       return [name, await startService(name, options, environment, startPartReplica)] as const;
     }),
   );
@@ -150,7 +145,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   };
 }
 
-/** @returns the replica. @throws Error if the platform has fewer replicas of this part. */
+/** @throws Error if the platform has fewer replicas of this part. */
 export function replicaOf({ replicas }: Platform, part: PartName, index = 0): Replica {
   const replica = replicas[part][index];
   if (!replica) throw new Error(`${part} ${index + 1} does not run`);
@@ -168,7 +163,7 @@ async function createDatabases(postgres: PlatformPostgres): Promise<Record<Servi
   return urls as Record<ServiceName, string>;
 }
 
-/** Migrates the service's database and starts its replicas. The result is empty if the options have no replica of the service. */
+/** Starts the replicas of the service. The result is empty if the options have none. */
 async function startService(
   name: ServiceName,
   options: PlatformOptions,
@@ -177,7 +172,6 @@ async function startService(
 ): Promise<PlacedService> {
   const replicaCount = options.replicas[name] ?? 0;
   if (replicaCount === 0) return { replicas: [], urls: [] };
-  await migrateService(`services/${name}`, environment);
   const startReplica: StartReplica = (listeners) => startServiceReplica(startPartReplica, name, environment, listeners);
   const place = options.place?.[name];
   if (place) return place(startReplica);
@@ -235,7 +229,6 @@ async function startServiceReplica(
   return { ...replica, feedUrl: `http://${host}:${feedPort}` };
 }
 
-/** The gateway has an entity cache for each service. */
 function gatewayEnvironment(services: PlacedServices): Environment {
   const entityCaches = serviceNames.map((name) => [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"]);
   return {
@@ -258,10 +251,7 @@ function restProxyEnvironment(services: PlacedServices): Environment {
   };
 }
 
-/**
- * The gateway and the REST proxy follow the feed of each service that runs. A verification can set `<SERVICE>_FEED_URL` of the REST proxy and
- * `SUBGRAPH_FEED_URL_<SERVICE>` of the gateway to `none`.
- */
+/** The gateway and the REST proxy follow the feed of each service that runs. */
 function feedEnvironment(services: PlacedServices): Environment {
   const feedVariables = serviceNames.flatMap((name) => {
     const { replicas, feedUrls } = services[name];

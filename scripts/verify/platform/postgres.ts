@@ -1,4 +1,3 @@
-// The PostgreSQL server of a platform (platform.ts). A verification can stop it, start it again and kill it.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import {
   ensureDatabase,
@@ -8,18 +7,19 @@ import {
 } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
 import type { VerificationRun } from "../verification.ts";
-import { killWithChildren } from "./process-tree.ts";
 
 export interface PlatformPostgres {
   /** Creates a database whose role and password have its name. @returns its URL. */
   createDatabase(name: string): Promise<string>;
   /** Runs a statement in one database as superuser. */
   query<Row extends object>(database: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Shuts the server down. */
   stop(): Promise<void>;
   /** Starts the server again on the same files. Resolves when it accepts statements. */
   start(): Promise<void>;
-  /** Ends the server and its children with SIGKILL, and starts it again. */
+  /**
+   * Crashes the server and starts it again. SIGQUIT is PostgreSQL's immediate shutdown: all of its processes exit at once, and the next start recovers
+   * from the log, as after SIGKILL, which would leave its child processes behind.
+   */
   killAndRestart(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function startPostgres(
     stop: () => server.stop(),
     start,
     async killAndRestart() {
-      killWithChildren(server.pid);
+      process.kill(server.pid, "SIGQUIT");
       await server.exited;
       await start();
     },

@@ -1,4 +1,4 @@
-// Checks that each confirmed comment is stored once. traffic.ts calls it after the traffic, and the end-to-end tests after their requests.
+// Checks that each confirmed comment is stored once.
 import type { HttpClient, HttpClientResponse } from "./http-client.ts";
 import { textPrefixOf } from "./journey.ts";
 import { writerId } from "./seeded.ts";
@@ -6,9 +6,8 @@ import { writerId } from "./seeded.ts";
 export interface CommentAudit {
   /** The number of different texts of this run that are stored. */
   readonly stored: number;
-  /** Texts that were confirmed and are not stored. */
+  /** Confirmed texts that are not stored. */
   readonly lost: readonly string[];
-  /** Texts that are stored more than once. */
   readonly duplicated: readonly string[];
 }
 
@@ -17,10 +16,8 @@ const pagesMax = 1_000;
 const nextLink = /<([^>]+)>; rel="next"/;
 
 /**
- * Compares the confirmed comments with the comments that the REST proxy lists.
- * @param client of the REST proxy.
- * @param run the identifier of the run (journey.ts); its comments begin with `textPrefixOf(run)`.
- * @param confirmed the texts of the comments.
+ * Compares the texts of confirmed comments with those that the REST proxy lists.
+ * @param run the identifier of the run (journey.ts).
  */
 export async function auditComments(
   client: HttpClient,
@@ -53,7 +50,6 @@ async function listCommentTexts(client: HttpClient, prefix: string): Promise<rea
   return texts;
 }
 
-/** The target of the `Link` header's `rel="next"`; undefined on the last page. */
 function findNextPagePath({ headers }: HttpClientResponse): string | undefined {
   const link = [headers.link].flat().join(", ");
   return nextLink.exec(link)?.[1];

@@ -1,9 +1,7 @@
-// The HTTP client of the journey, of single verifications, of measure:capacity and of the end-to-end tests.
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request, type RequestOptions } from "node:http";
 
 export interface HttpClientRequest {
   readonly method: string;
-  /** Path and query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -5,18 +5,15 @@ export interface JourneyCheckOptions {
   readonly graphqlUrl: string;
   readonly restUrl: string;
   readonly token: string;
-  /** The identifier of this run, part of everything that it writes. */
   readonly run: string;
 }
 
 /**
- * Sends each request of the journey (journey.ts) once, one after the other, for the verification compose. Checks the status of each response and
- * one value of its body.
+ * Sends each request of the journey (journey.ts) once, one after the other, and checks the status of each response and one value of its body.
  * @returns the number of requests, and a description of each response that is not as expected.
  * @throws Error if a request gets no response.
  */
 export async function checkJourney({ graphqlUrl, restUrl, token, run }: JourneyCheckOptions) {
-  // Only the audit of lost writes (audit.ts) needs the confirmed comments, and it does not run here.
   const { graphql, rest } = createJourney({ token, run, confirm: () => {} });
   const endpoints = [
     { url: graphqlUrl, steps: [...graphql.reads, ...graphql.writes] },

@@ -1,10 +1,8 @@
-// The journey: realistic client requests that read and write all services through the gateway and the REST proxy. The verifications rolling, compose
-// and alerts and the end-to-end tests send them.
+// The journey: realistic client requests that read and write all services through the gateway and the REST proxy.
 import { createGraphqlSteps } from "./graphql-steps.ts";
 import { createRestSteps } from "./rest-steps.ts";
 import type { Steps, StepInput } from "./step.ts";
 
-/** The steps (step.ts) for the gateway, and for the REST proxy. */
 export interface Journey {
   readonly graphql: Steps;
   readonly rest: Steps;
@@ -18,7 +16,7 @@ export interface JourneyOptions {
   readonly token: string;
   /** The identifier of this run, part of everything that it writes: at most 20 letters, digits and hyphens. */
   readonly run: string;
-  /** Called with the text of each comment whose creation was confirmed. audit.ts checks that each is stored once. */
+  /** Called with the text of each comment whose creation was confirmed. */
   confirm(text: string): void;
 }
 
@@ -33,7 +31,6 @@ export function createJourney({ token, run, confirm }: JourneyOptions): Journey 
   return { graphql: createGraphqlSteps(input), rest: createRestSteps(input) };
 }
 
-/** The prefix of every text that a run writes. */
 export function textPrefixOf(run: string): string {
   return `Written by ${run}:`;
 }

@@ -1,4 +1,3 @@
-// The open-loop load generator of the verifications and of measure:capacity, and the text of its reports.
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../../../bench/measure/quantile.ts";
 
@@ -6,9 +5,9 @@ export interface LoadOptions {
   readonly perSecond: number;
   /**
    * Sends one request; they are numbered from 1. Resolves with what is wrong with the response, or undefined; throws if there was no response. It
-   * must have a timeout, and must not retry: first attempts are counted.
+   * must have a timeout, and must not retry: first attempts are counted. `dueMs` is the time (`performance.now()`) from which its latency counts.
    */
-  send(requestNumber: number): Promise<string | undefined>;
+  send(requestNumber: number, dueMs: number): Promise<string | undefined>;
 }
 
 export interface LoadReport {
@@ -18,7 +17,6 @@ export interface LoadReport {
   readonly latenciesMs: readonly number[];
   /** The longest time between a request's due time and its sending: a delay of the load generator. Latencies include it. */
   readonly sendDelayMsMax: number;
-  /** The number of failures by message. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
@@ -44,17 +42,17 @@ const failureCharsMax = 200;
  * due during the stall, and the latencies show it (no coordinated omission).
  */
 export function startLoad({ perSecond, send }: LoadOptions): Load {
+  if (!(perSecond > 0)) throw new RangeError(`A load needs a positive rate, not ${perSecond}`);
   const startMs = performance.now();
   const stopping = new AbortController();
   let currentWindow = openWindow();
   let inFlight = 0;
-  /** Requests that were due so far, so also the number of the last one. */
   let requestNumber = 0;
 
   /** A response belongs to the window in which its request was due, even if a later window has begun. */
   async function sendOne(dueMs: number, window: MeasuringWindow): Promise<void> {
     inFlight++;
-    const failure = await send(requestNumber).catch((error: unknown) => describeError(error));
+    const failure = await send(requestNumber, dueMs).catch((error: unknown) => describeError(error));
     inFlight--;
     window.latenciesMs.push(performance.now() - dueMs);
     if (failure !== undefined) window.recordFailure(failure);
@@ -115,14 +113,14 @@ function openWindow() {
       const kind = isCountedAlone ? message : "other failures";
       failures.set(kind, (failures.get(kind) ?? 0) + 1);
     },
-    /** `close` waits for this request. */
     track(request: Promise<void>): void {
       const tracked = request.finally(() => pending.delete(tracked));
       pending.add(tracked);
     },
     async close(): Promise<LoadReport> {
       await Promise.all(pending);
-      const ascending = latenciesMs.toSorted((a, b) => a - b);
+      // Several times as fast as with a comparator, so that it delays no request of a next load.
+      const ascending = Array.from(Float64Array.from(latenciesMs).sort());
       return { count: ascending.length, latenciesMs: ascending, sendDelayMsMax, failures };
     },
   };
@@ -133,7 +131,6 @@ function describeError(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(String).join(", ") : String(error);
 }
 
-/** One line for a report. */
 export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: LoadReport): string {
   const delay = `sent at most ${sendDelayMsMax.toFixed(1)} ms late`;
   return `${count.toLocaleString("en")} requests, ${describeLatencies(latenciesMs)}, ${delay}, failures: ${describeFailures(failures)}`;
@@ -144,7 +141,7 @@ export function describeLatencies(latenciesMs: readonly number[]): string {
   return `p50 ${format(0.5)}, p99 ${format(0.99)}, longest ${format(1)}`;
 }
 
-/** "3× a; 1× b" for a report. */
+/** "3× a; 1× b" */
 export function describeFailures(failures: ReadonlyMap<string, number>): string {
   if (failures.size === 0) return "none";
   return [...failures].map(([message, times]) => `${times}× ${message}`).join("; ");

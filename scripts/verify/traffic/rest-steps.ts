@@ -1,107 +1,60 @@
 import { commentAt, limitAt, postAt, skuAt, userAt } from "./seeded.ts";
-import { createStep, type ExpectedValue, type Step, type Steps, type StepInput } from "./step.ts";
-
-interface Read extends ExpectedValue {
-  readonly name: string;
-  readonly path: (requestNumber: number) => string;
-}
+import { type ByNumber, createStep, type ExpectedValue, type Step, type StepInput, type Steps } from "./step.ts";
 
 interface Write extends ExpectedValue {
-  readonly name: string;
   readonly path: string;
-  readonly body: (requestNumber: number) => object;
-  /** In addition to the headers of every request. */
-  readonly headers?: (requestNumber: number) => Readonly<Record<string, string>>;
-  readonly onSuccess?: (requestNumber: number) => void;
+  readonly body: ByNumber<object>;
+  readonly headers?: ByNumber<Readonly<Record<string, string>>>;
+  readonly onSuccess?: ByNumber<void>;
 }
 
-/** The journey's requests to the REST proxy: they read and write each service. */
-export function createRestSteps(input: StepInput): Steps {
-  const toRead = ({ path, ...rest }: Read): Step =>
+/** The journey's requests to the REST proxy: they read and write each service. `n` is the number of the request. */
+export function createRestSteps({ headers, textAt, keyAt, confirm }: StepInput): Steps {
+  const get = (name: string, path: ByNumber<string>, expected: ExpectedValue): Step =>
     createStep({
-      ...rest,
+      ...expected,
+      name,
       status: 200,
-      createRequest: (requestNumber) => ({ method: "GET", path: path(requestNumber), headers: input.headers }),
+      createRequest: (n) => ({ method: "GET", path: path(n), headers }),
     });
-  const toWrite = ({ path, body, headers, ...rest }: Write): Step =>
+  const post = (name: string, { path, body, headers: furtherHeaders, ...rest }: Write): Step =>
     createStep({
       ...rest,
+      name,
       status: 201,
-      createRequest: (requestNumber) => ({
+      createRequest: (n) => ({
         method: "POST",
         path,
-        headers: { ...input.headers, ...headers?.(requestNumber) },
-        body: JSON.stringify(body(requestNumber)),
+        headers: { ...headers, ...furtherHeaders?.(n) },
+        body: JSON.stringify(body(n)),
       }),
     });
-  return { reads: reads.map(toRead), writes: writesOf(input).map(toWrite) };
-}
-
-const reads: readonly Read[] = [
-  {
-    name: "a user",
-    path: (requestNumber) => `/v1/users/${userAt(requestNumber)}`,
-    responsePath: ["id"],
-    value: userAt,
-  },
-  {
-    name: "a post",
-    path: (requestNumber) => `/v2/posts/${postAt(requestNumber)}`,
-    responsePath: ["id"],
-    value: postAt,
-  },
-  {
-    name: "a comment",
-    path: (requestNumber) => `/v1/comments/${commentAt(requestNumber)}`,
-    responsePath: ["id"],
-    value: commentAt,
-  },
-  {
-    name: "comments",
-    path: (requestNumber) => `/v1/comments?limit=${limitAt(requestNumber)}`,
-    responsePath: ["length"],
-    value: limitAt,
-  },
-  {
-    name: "the caller's orders",
-    path: (requestNumber) => `/v2/orders?limit=${limitAt(requestNumber)}`,
-    responsePath: ["data", "length"],
-    value: limitAt,
-  },
-];
-
-function writesOf({ textAt, keyAt, confirm }: StepInput): readonly Write[] {
-  const toText = (requestNumber: number) => textAt("rest", requestNumber);
-  return [
-    {
-      name: "a new comment",
-      path: "/v1/comments",
-      body: (requestNumber) => ({ postId: postAt(requestNumber), text: toText(requestNumber) }),
-      responsePath: ["text"],
-      value: toText,
-      onSuccess: (requestNumber) => confirm(toText(requestNumber)),
-    },
-    {
-      name: "a new post",
-      path: "/v1/posts",
-      body: (requestNumber) => ({ title: toText(requestNumber) }),
-      responsePath: ["title"],
-      value: toText,
-    },
-    {
-      name: "a new order",
-      path: "/v2/orders",
-      headers: (requestNumber) => ({ "idempotency-key": keyAt("rest", requestNumber) }),
-      body: (requestNumber) => ({ lines: [{ sku: skuAt(requestNumber), quantity: 1 }] }),
-      responsePath: ["lines", 0, "sku"],
-      value: skuAt,
-    },
-    {
-      name: "a new user",
-      path: "/v1/users",
-      body: (requestNumber) => ({ name: toText(requestNumber) }),
-      responsePath: ["name"],
-      value: toText,
-    },
-  ];
+  const toText = (n: number) => textAt("rest", n);
+  return {
+    reads: [
+      get("a user", (n) => `/v1/users/${userAt(n)}`, { at: ["id"], value: userAt }),
+      get("a post", (n) => `/v2/posts/${postAt(n)}`, { at: ["id"], value: postAt }),
+      get("a comment", (n) => `/v1/comments/${commentAt(n)}`, { at: ["id"], value: commentAt }),
+      get("comments", (n) => `/v1/comments?limit=${limitAt(n)}`, { at: ["length"], value: limitAt }),
+      get("the caller's orders", (n) => `/v2/orders?limit=${limitAt(n)}`, { at: ["data", "length"], value: limitAt }),
+    ],
+    writes: [
+      post("a new comment", {
+        path: "/v1/comments",
+        body: (n) => ({ postId: postAt(n), text: toText(n) }),
+        at: ["text"],
+        value: toText,
+        onSuccess: (n) => confirm(toText(n)),
+      }),
+      post("a new post", { path: "/v1/posts", body: (n) => ({ title: toText(n) }), at: ["title"], value: toText }),
+      post("a new order", {
+        path: "/v2/orders",
+        headers: (n) => ({ "idempotency-key": keyAt("rest", n) }),
+        body: (n) => ({ lines: [{ sku: skuAt(n), quantity: 1 }] }),
+        at: ["lines", 0, "sku"],
+        value: skuAt,
+      }),
+      post("a new user", { path: "/v1/users", body: (n) => ({ name: toText(n) }), at: ["name"], value: toText }),
+    ],
+  };
 }

@@ -1,19 +1,14 @@
-// Ids of seeded rows (scale 1) by request number, so that successive requests use different rows. scripts/seed/population.ts determines the
-// rows.
+// Ids of seeded rows (scripts/seed/population.ts, scale 1) by request number, so that successive requests use different rows.
 import { commentsTable, countsAt } from "../../seed/population.ts";
 
 /** The id of the seeded user who writes. */
 export const writerId = "1";
 
-/** The id of a seeded user. All seeded users are active. */
 export function userAt(requestNumber: number): string {
   return String(1 + (requestNumber % 1_000));
 }
 
-/**
- * The id of a published post: the first six posts of every hundred are always published. A hundred successive requests use the first post of each
- * hundred, the next hundred requests the second, and so on.
- */
+/** The id of a published post: the first six posts of every hundred are always published. */
 export function postAt(requestNumber: number): string {
   const hundred = requestNumber % 100;
   const indexInHundred = Math.floor(requestNumber / 100) % 6;
@@ -21,10 +16,8 @@ export function postAt(requestNumber: number): string {
 }
 
 const existingCommentsMax = 1_000;
-/** Undefined before the first use. */
 let existingCommentIds: readonly string[] | undefined;
 
-/** The id of a seeded comment that is not deleted. */
 export function commentAt(requestNumber: number): string {
   existingCommentIds ??= listExistingCommentIds();
   return existingCommentIds[requestNumber % existingCommentIds.length] ?? "";

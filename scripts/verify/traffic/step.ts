@@ -1,40 +1,36 @@
-// A step is one kind of request of the journey, with its expected response. graphql-steps.ts and rest-steps.ts list the steps.
 import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } from "./http-client.ts";
 
-/** The requests of a run are numbered. The number varies the request, so that few requests can use the same cached response. */
+/** One kind of request of the journey, with its expected response. The number varies the request, so that few can use the same cached response. */
 export interface Step {
   readonly name: string;
   createRequest(requestNumber: number): HttpClientRequest;
-  /**
-   * Call it once for each response. If the response is as expected, calls `onSuccess` (StepDescription) and returns undefined. Else describes what
-   * is wrong.
-   */
+  /** Describes what is wrong with the response; undefined if it is as expected. Call it once for each response. */
   findProblem(response: HttpClientResponse, requestNumber: number): string | undefined;
 }
 
-/** The steps of one endpoint. */
 export interface Steps {
   readonly reads: readonly Step[];
   readonly writes: readonly Step[];
 }
 
-/** Headers and unique texts of one run. */
 export interface StepInput {
   readonly headers: Readonly<Record<string, string>>;
-  /** A text that is unique within the run. */
+  /** Unique within the run, as are the idempotency keys. */
   textAt(endpoint: "graphql" | "rest", requestNumber: number): string;
-  /** An idempotency key that is unique within the run. */
   keyAt(endpoint: "graphql" | "rest", requestNumber: number): string;
-  /** Records a comment whose creation was confirmed, for the audit (audit.ts). */
+  /** Records a comment whose creation was confirmed (audit.ts). */
   confirm(text: string): void;
 }
+
+/** Called with the number of the request. */
+export type ByNumber<T> = (requestNumber: number) => T;
 
 type ResponsePath = readonly (string | number)[];
 
 /** The value that the response must contain at a path. A path can end with `length`, the length of a list. */
 export interface ExpectedValue {
-  readonly responsePath: ResponsePath;
-  readonly value: (requestNumber: number) => unknown;
+  readonly at: ResponsePath;
+  readonly value: ByNumber<unknown>;
 }
 
 export interface StepDescription extends ExpectedValue {
@@ -45,12 +41,12 @@ export interface StepDescription extends ExpectedValue {
   onSuccess?(requestNumber: number): void;
 }
 
-export function createStep({ name, status, createRequest, responsePath, value, onSuccess }: StepDescription): Step {
+export function createStep({ name, status, createRequest, at, value, onSuccess }: StepDescription): Step {
   return {
     name,
     createRequest,
     findProblem(response, requestNumber) {
-      const isExpected = (body: unknown) => readPath(body, responsePath) === value(requestNumber);
+      const isExpected = (body: unknown) => readPath(body, at) === value(requestNumber);
       const problem = findResponseProblem(response, [status], isExpected);
       if (problem !== undefined) return `${name}: ${problem}`;
       onSuccess?.(requestNumber);

@@ -66,6 +66,13 @@ test("a stall delays every request that was due during it", async () => {
   expect(latenciesMs.at(-1)).toBeGreaterThanOrEqual(45);
 });
 
+test.each([0, -1, Number.NaN])(
+  "a load of %s requests per second is an error instead of an endless loop",
+  (perSecond) => {
+    expect(() => startLoad({ perSecond, send: () => Promise.resolve(undefined) })).toThrow("positive rate");
+  },
+);
+
 test("failures are counted by their message", async () => {
   const enough = Promise.withResolvers<void>();
   const load = startLoad({

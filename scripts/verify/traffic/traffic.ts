@@ -1,5 +1,3 @@
-// The load of rollout.ts and of the verification alerts: sends the journey's steps (journey.ts) at a fixed rate, in four streams. `next` reports what
-// clients have observed since its last call.
 import { type CommentAudit, auditComments } from "./audit.ts";
 import { createJourney } from "./journey.ts";
 import type { Step } from "./step.ts";
@@ -12,7 +10,6 @@ export type Stream = (typeof streams)[number];
 export type TrafficReport = Readonly<Record<Stream, LoadReport>>;
 
 export interface Traffic {
-  /** The number of requests that have been sent and have no response yet. */
   inFlight(stream: Stream): number;
   /** Resolves to the report of all requests that were due since the last call, once they have ended. */
   next(): Promise<TrafficReport>;
@@ -23,7 +20,6 @@ export interface Traffic {
 }
 
 export interface TrafficOptions {
-  /** Base URLs of the gateway and the REST proxy. */
   readonly graphqlUrl: string;
   readonly restUrl: string;
   readonly token: string;
@@ -35,36 +31,23 @@ export interface TrafficOptions {
   readonly timeoutMs: number;
 }
 
-/** Of the request rate. */
-const shareOf: Readonly<Record<Stream, number>> = {
-  "graphql reads": 3 / 8,
-  "graphql writes": 1 / 8,
-  "rest reads": 3 / 8,
-  "rest writes": 1 / 8,
-};
-
-/** Sends the journey's requests to both endpoints at a fixed rate (open loop), without retries, over persistent connections. */
+/** Sends the journey's requests (journey.ts) to both endpoints at a fixed rate, without retries, in four streams. */
 export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeoutMs }: TrafficOptions): Traffic {
   const confirmed = new Set<string>();
   const clients = { graphql: createHttpClient(graphqlUrl, timeoutMs), rest: createHttpClient(restUrl, timeoutMs) };
   const { graphql, rest } = createJourney({ token, run, confirm: (text) => void confirmed.add(text) });
-  const start = (stream: Stream, client: HttpClient, steps: readonly Step[]) =>
-    startLoad({
-      perSecond: perSecond * shareOf[stream],
-      send: (requestNumber) => sendStep(client, steps, requestNumber),
-    });
+  const start = (client: HttpClient, steps: readonly Step[], share: number) =>
+    startLoad({ perSecond: perSecond * share, send: (requestNumber) => sendStep(client, steps, requestNumber) });
   const loads: Readonly<Record<Stream, Load>> = {
-    "graphql reads": start("graphql reads", clients.graphql, graphql.reads),
-    "graphql writes": start("graphql writes", clients.graphql, graphql.writes),
-    "rest reads": start("rest reads", clients.rest, rest.reads),
-    "rest writes": start("rest writes", clients.rest, rest.writes),
+    "graphql reads": start(clients.graphql, graphql.reads, 3 / 8),
+    "graphql writes": start(clients.graphql, graphql.writes, 1 / 8),
+    "rest reads": start(clients.rest, rest.reads, 3 / 8),
+    "rest writes": start(clients.rest, rest.writes, 1 / 8),
   };
 
   async function collect(readReport: (load: Load) => Promise<LoadReport>): Promise<TrafficReport> {
-    const reports = await Promise.all(
-      streams.map(async (stream) => [stream, await readReport(loads[stream])] as const),
-    );
-    return Object.fromEntries(reports) as Record<Stream, LoadReport>;
+    const reports = streams.map(async (stream) => [stream, await readReport(loads[stream])] as const);
+    return Object.fromEntries(await Promise.all(reports)) as TrafficReport;
   }
 
   return {
@@ -79,7 +62,7 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   };
 }
 
-/** Sends one request of a stream; the steps take turns. @returns the problem of the response; undefined if the response is as expected. */
+/** The steps take turns. @returns the problem of the response; undefined if it is as expected. */
 async function sendStep(
   client: HttpClient,
   steps: readonly Step[],

@@ -1,5 +1,5 @@
-// A process that load-testbed.ts starts: a `node:http` handler that reads each request and rejects it. Its CPU time is the lower bound for a
-// rejection in Node. Argument: the port.
+// A `node:http` handler that reads each request and rejects it. Its CPU time is the lower bound for a
+// rejection in Node.
 import { createServer } from "node:http";
 
 const body = JSON.stringify({ errors: [{ message: "The server is overloaded.", extensions: { code: "OVERLOADED" } }] });
@@ -12,5 +12,5 @@ createServer((request, response) => {
   }
   request.resume();
   request.on("end", () => response.writeHead(503, headers).end(body));
-}).listen({ port: Number(process.argv[2]), host: "127.0.0.1", backlog: 1_024 });
+}).listen({ port: Number(process.env["PORT"]), host: "127.0.0.1", backlog: 1_024 });
 process.on("SIGTERM", () => process.exit());

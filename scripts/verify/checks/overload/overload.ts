@@ -2,26 +2,16 @@
 import { defineVerification } from "../../verification.ts";
 import { runParts } from "../../parts.ts";
 import { type OverloadPart, partOptions } from "./part.ts";
-import { calmCostPart } from "./calm-cost.ts";
-import { noisyCallerPart } from "./noisy-caller.ts";
 import { gatewayPart, restProxyPart } from "./pressure.ts";
-import { refusedInputsPart } from "./refused-inputs-part.ts";
 import { sharedLimitPart } from "./shared-limit.ts";
 
 /** In the order in which they run. */
-const parts: readonly OverloadPart[] = [
-  gatewayPart,
-  restProxyPart,
-  noisyCallerPart,
-  sharedLimitPart,
-  refusedInputsPart,
-  calmCostPart,
-];
+const parts: readonly OverloadPart[] = [gatewayPart, restProxyPart, sharedLimitPart];
 const names = parts.map(({ name }) => name);
 
 export const overload = defineVerification({
   name: "overload",
-  summary: "gateway and REST proxy serve what they can under overload, and no caller takes the capacity of others",
+  summary: "gateway and REST proxy serve what they can under overload, and together they grant a caller one limit",
   description: `Runs processes with production settings on the first core, and an open-loop load with a stub upstream on the second: use an otherwise idle
 machine with Linux. First attempts are counted. Latency is measured from the time at which a request was due.
 

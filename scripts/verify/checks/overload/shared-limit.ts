@@ -2,12 +2,11 @@
 // through a store (Valkey or Redis). Then the store is killed and restarted under load.
 import { setTimeout as sleep } from "node:timers/promises";
 import { findStoreProgram, startStoreServer, type StoreServer } from "@tributary/kit/testing/store-server";
-import { createRequest, type EndpointKind } from "./endpoints.ts";
-import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
+import { describeFailures } from "../../traffic/open-loop.ts";
 import { SkippedError } from "../../verification.ts";
-import type { RequestTemplate } from "./load-job.ts";
+import { describePhase, type PhaseReport, type RequestTemplate, sendPhases } from "./caller-load.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
-import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts";
+import { createProcessStarter, createSmallRequest, type EndpointKind, type TestedProcess } from "./tested-processes.ts";
 
 const processKinds: readonly EndpointKind[] = ["gateway", "gateway", "rest-proxy", "rest-proxy"];
 const limitPerMinute = 300;
@@ -31,19 +30,18 @@ const outagePattern = /^tributary_rate_limit_store_unavailable(?:\{[^}]*\})? 1/m
 export const sharedLimitPart: OverloadPart = {
   name: "shared-limit",
   purpose: "two gateways and two REST proxies share the limit of a caller, also when the store fails and returns",
-  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "no store",
   async run(run) {
     const program = findStoreProgram();
     if (program === undefined) throw new SkippedError("neither valkey-server nor redis-server is installed");
     const store = await startStoreServer(program);
     run.onCleanup(() => store.kill());
-    const testbed = await startLoadTestbed(run);
+    const start = await createProcessStarter(run);
     const processes: TestedProcess[] = [];
-    for (const kind of processKinds) processes.push(await testbed.start(kind, toEnvironment(store, run.isControl)));
+    for (const kind of processKinds) processes.push(await start(kind, toEnvironment(store, run.isControl)));
     await sleep(connectMs);
-    await checkSharedLimit(testbed, processes, run);
-    if (!run.isControl) await checkStoreRestart(testbed, processes, store, run);
+    await checkSharedLimit(processes, run);
+    if (!run.isControl) await checkStoreRestart(processes, store, run);
   },
 };
 
@@ -57,16 +55,13 @@ function toEnvironment(store: StoreServer, isControl: boolean): Readonly<Record<
   return environment;
 }
 
-async function checkSharedLimit(
-  testbed: LoadTestbed,
-  processes: readonly TestedProcess[],
-  run: PartRun,
-): Promise<void> {
-  const requests = processes.map((process) =>
-    createRequest(process, { kind: `caller, ${process.kind}`, isSmall: true }),
+async function checkSharedLimit(processes: readonly TestedProcess[], run: PartRun): Promise<void> {
+  const requests = processes.map((tested) => createSmallRequest(tested, { kind: `caller, ${tested.kind}` }));
+  const { all, failures } = await sendLoad(
+    { requests, perSecond: requestCount / loadSeconds, seconds: loadSeconds },
+    run,
   );
-  const load = { requests, perSecond: requestCount / loadSeconds, seconds: loadSeconds };
-  const { served, limited, failed, rejected } = await sendLoad(testbed, load, run);
+  const served = all.good + all.late;
   const expected = limitPerMinute + (limitPerMinute / 60) * loadSeconds;
   // One lease of each process: used on credit (kit/src/rate-limit/leased-limit.ts), or granted and not used.
   const tolerance = processes.length * leaseUnits;
@@ -75,39 +70,32 @@ async function checkSharedLimit(
     Math.abs(served - expected) <= tolerance,
     { measured: `${served}`, control: "fails" },
   );
-  run.claim("all others are rejected by the rate limit", served + limited === requestCount, {
-    measured: `${limited} limited, ${rejected} rejected for overload, ${failed} failed`,
+  run.claim("all others are rejected by the rate limit", served + all.limited === all.sent, {
+    measured: `${all.limited} limited, ${all.rejected} rejected for overload, failures: ${describeFailures(failures)}`,
   });
 }
 
 /** No caller exceeds its limit, so each request must be served. */
-async function checkStoreRestart(
-  testbed: LoadTestbed,
-  processes: readonly TestedProcess[],
-  store: StoreServer,
-  run: PartRun,
-): Promise<void> {
-  const pending = sendLoad(
-    testbed,
-    {
-      requests: createCallerRequests(processes),
-      perSecond: outageCallers * outagePerSecond,
-      seconds: (3 * phaseMs) / 1_000,
-    },
-    run,
-  );
+async function checkStoreRestart(processes: readonly TestedProcess[], store: StoreServer, run: PartRun): Promise<void> {
+  const requests = createCallerRequests(processes);
+  const seconds = (3 * phaseMs) / 1_000;
+  const pending = sendLoad({ requests, perSecond: outageCallers * outagePerSecond, seconds }, run);
   await sleep(phaseMs);
   await store.kill();
   await sleep(phaseMs);
   const outagesWhenStopped = await Promise.all(processes.map(reportsOutage));
   await store.start();
-  const { sent, good, rejected, limited, failed } = await pending;
+  const { all, failures } = await pending;
   run.claim("the processes report that the store is unavailable", outagesWhenStopped.every(Boolean), {
     measured: outagesWhenStopped.join(", "),
   });
-  run.claim("no request fails or is rejected when the store is killed and restarted", sent > 0 && good === sent, {
-    measured: `${good} of ${sent} served, ${limited} limited, ${rejected} rejected for overload, ${failed} failed`,
-  });
+  run.claim(
+    "no request fails or is rejected when the store is killed and restarted",
+    all.sent > 0 && all.good === all.sent,
+    {
+      measured: `${all.good} of ${all.sent} served, ${all.limited} limited, ${all.rejected} rejected for overload, failures: ${describeFailures(failures)}`,
+    },
+  );
   const outagesAtEnd = await Promise.all(processes.map(reportsOutage));
   run.claim("the processes use the store again", !outagesAtEnd.some(Boolean), { measured: outagesAtEnd.join(", ") });
 }
@@ -120,7 +108,7 @@ function createCallerRequests(processes: readonly TestedProcess[]): readonly Req
     for (const [index, localAddress] of callers.entries()) {
       const tested = processes[(index + offset) % processes.length];
       if (!tested) throw new Error("No process runs");
-      requests.push(createRequest(tested, { kind: "callers", isSmall: true, localAddress }));
+      requests.push(createSmallRequest(tested, { kind: "callers", localAddress }));
     }
   }
   return requests;
@@ -132,17 +120,12 @@ interface CallerLoad {
   readonly seconds: number;
 }
 
-async function sendLoad(
-  testbed: LoadTestbed,
-  { requests, perSecond, seconds }: CallerLoad,
-  { print }: PartRun,
-): Promise<PhaseSummary> {
-  const phases = [{ name: "load", seconds, perSecond, requests }];
-  // Never repeated: a repetition would find the units of the first attempt spent, and the store running.
-  const report = await testbed.run({ phases, inTimeMs: 1_000, connectionsEach: 4 }, false);
-  for (const phase of report.phases) print(describePhase(phase));
-  if (report.firstFailure !== "") print(`the first failed request: ${report.firstFailure}`);
-  return summarize(report.phases[0]);
+/** Its latencies are not measured, so it is never repeated: a repetition would find the units of the first attempt spent. */
+async function sendLoad({ requests, perSecond, seconds }: CallerLoad, { print }: PartRun): Promise<PhaseReport> {
+  const [report] = await sendPhases([{ name: "load", seconds, streams: [{ perSecond, requests }] }], process.pid);
+  if (!report) throw new Error("The load has no report");
+  print(describePhase(report));
+  return report;
 }
 
 async function reportsOutage({ adminPort }: TestedProcess): Promise<boolean> {

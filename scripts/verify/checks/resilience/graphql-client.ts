@@ -1,4 +1,4 @@
-// The GraphQL client of the resilience checks and of the part refused-inputs of overload. `readCode` reads the error code of a response.
+// The GraphQL client of the resilience checks. `readCode` reads the error code of a response.
 import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
 
 export interface GraphqlClient {

@@ -1,5 +1,4 @@
-// Starts the gateway under test in a monitored process, for resilience and the part refused-inputs of overload. With `--control`, resilience tests an
-// unmodified Apollo Gateway instead.
+// Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 // npm run bench: the gateway beside others, under GraphQL operations.
 import type { Benchmark } from "./benchmark.ts";
-import { gateways } from "./contenders/gateways.ts";
-import { gatewayWorkloads } from "./workloads/gateway-workloads.ts";
+import { gateways } from "../contenders/gateways.ts";
+import { gatewayWorkloads } from "../workloads/gateway-workloads.ts";
 
 export const gatewayBenchmark: Benchmark = {
   script: "bench",

@@ -1,21 +1,24 @@
 // The only measuring loop: loads one process, or two at the same time, and measures one window.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Workload } from "../benchmark.ts";
-import { readBusySecondsOfCores, readProcess } from "../measure/proc.ts";
-import { quantile } from "../measure/quantile.ts";
-import { createClosedLoop } from "./closed-loop.ts";
-import { type LoadRequest, openConnection, type ResponseSummary, toBytes } from "./connection.ts";
+import { createClosedLoop } from "../load/closed-loop.ts";
+import { type LoadRequest, openConnection, type ResponseSummary, toBytes } from "../load/connection.ts";
+import { readBusySecondsOfCores, readProcess } from "./proc.ts";
+import { quantile } from "./quantile.ts";
 
 /** One measurement. */
 export interface LoadJob {
   /** The processes to load and to measure, on core 0. */
   readonly processes: readonly { readonly port: number; readonly pid: number }[];
-  /** Sent to each process, as in the workload (benchmark.ts). */
+  /** Sent to each process. */
   readonly requests: readonly LoadRequest[];
   readonly primingRequests: readonly LoadRequest[];
   /** The number of connections to each process. */
   readonly connections: number;
-  readonly order: Workload["order"];
+  /**
+   * `in turn`: the requests are repeated through warm-up and window. `once`: each request is sent once, without a warm-up, and the load ends with the
+   * last response or with the window.
+   */
+  readonly order: "in turn" | "once";
   readonly expectedStatus: 200 | 304;
   readonly warmUpMs: number;
   readonly windowMs: number;
@@ -196,8 +199,11 @@ function startProbe(port: number, everyMs: number) {
   const latenciesMs: number[] = [];
   const message = toBytes(port, { path: "/graphql", body: JSON.stringify({ query: "{__typename}" }) });
   let connectionError: Error | undefined;
-  const connection = openConnection(port, (error) => {
-    connectionError = error;
+  const connection = openConnection({
+    port,
+    onLost(error) {
+      connectionError = error;
+    },
   });
   let isPending = false;
   const timer = setInterval(() => {

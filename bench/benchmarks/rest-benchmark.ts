@@ -1,7 +1,7 @@
 // npm run bench:rest: the REST proxy beside others, and the posts service without the proxy.
 import type { Benchmark } from "./benchmark.ts";
-import { restServers } from "./contenders/rest-servers.ts";
-import { restWorkloads } from "./workloads/rest-workloads.ts";
+import { restServers } from "../contenders/rest-servers.ts";
+import { restWorkloads } from "../workloads/rest-workloads.ts";
 
 export const restBenchmark: Benchmark = {
   script: "bench:rest",

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Workload } from "../benchmark.ts";
 import type { LoadRequest } from "../load/connection.ts";
+import type { Workload } from "../workloads/workload.ts";
 
 /** Limit of compared requests per workload, evenly distributed over all of its requests. */
 const comparedMax = 40;

@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import type { Contender, Workload } from "../benchmark.ts";
-import type { LoadJob, ProcessReport, WindowReport } from "../load/measure-load.ts";
+import { launch, type LaunchedProcess } from "@tributary/kit/testing/processes/launched-process";
+import type { Contender } from "../contenders/contender.ts";
+import type { LoadJob, ProcessReport, WindowReport } from "../measure/measure-load.ts";
 import { addPreload, collectReport, type PreloadModule } from "../preload/preload.ts";
-import { type PinnedProcess, startPinned } from "../testbed/pinned-process.ts";
 import type { Testbed } from "../testbed/testbed.ts";
+import type { Workload } from "../workloads/workload.ts";
 import { checkResponses } from "./check-responses.ts";
 
 /** The results of one contender under one workload in one round. */
@@ -35,7 +36,7 @@ export interface CellOptions {
 interface StartedContender {
   readonly port: number;
   readonly folder: string;
-  readonly process: PinnedProcess;
+  readonly process: LaunchedProcess;
 }
 
 /** The contender, then its baseline if it has one. */
@@ -108,8 +109,9 @@ async function startContender(
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const port = await pickFreePort();
   const command = contender.start({ ...testbed.addresses, port, folder });
-  const preloadedCommand = preload === undefined ? command : addPreload(preload, folder, command);
-  return { port, folder, process: startPinned({ core: 0, ...preloadedCommand, stdio: ["ignore", "pipe", "pipe"] }) };
+  const { args, environment, ...rest } = preload === undefined ? command : addPreload(preload, folder, command);
+  const process = launch({ ...rest, args, environment: { NODE_ENV: "production", ...environment }, core: 0 });
+  return { port, folder, process };
 }
 
 /** The workload's part of a job. @param etag of an earlier response; only conditional workloads need it. */

@@ -1,9 +1,10 @@
 // npm run bench:telemetry: the cost of metrics and traces. A process with telemetry and one without share a core, each under its own connections.
-import type { Benchmark, Contender } from "./benchmark.ts";
-import { gateways } from "./contenders/gateways.ts";
-import { restServers } from "./contenders/rest-servers.ts";
-import { gatewayWorkloads } from "./workloads/gateway-workloads.ts";
-import { restWorkloads } from "./workloads/rest-workloads.ts";
+import type { Contender } from "../contenders/contender.ts";
+import { gateways } from "../contenders/gateways.ts";
+import { restServers } from "../contenders/rest-servers.ts";
+import { gatewayWorkloads } from "../workloads/gateway-workloads.ts";
+import { restWorkloads } from "../workloads/rest-workloads.ts";
+import type { Benchmark } from "./benchmark.ts";
 
 /** To each of the two processes. */
 const connections = 16;

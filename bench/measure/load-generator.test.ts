@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createClosedLoop } from "./closed-loop.ts";
-import { createHttpReader } from "./http-reader.ts";
+import { createClosedLoop } from "../load/closed-loop.ts";
+import { createHttpReader } from "../load/http-reader.ts";
 import { measureLoad } from "./measure-load.ts";
 
 const counted = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";

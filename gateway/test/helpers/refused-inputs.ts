@@ -1,11 +1,11 @@
-// Requests to /graphql that the gateway rejects, each as expensive as the limits allow. refused-input-load.ts sends them.
+// Requests to /graphql that the gateway rejects, each as expensive as the limits allow.
 import { createHash } from "node:crypto";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 
 export interface RefusedInput {
   readonly name: string;
   /**
-   * Writes one request for `POST /graphql`. The schema must have the types of gateway/test/helpers/library.ts.
+   * Writes one request for `POST /graphql`. The schema must have the types of library.ts.
    * @param variant makes the text differ from that of other variants, so that no cache can serve it.
    */
   build(variant: number): RequestContent;
@@ -55,7 +55,9 @@ function document(name: string, codes: readonly string[], write: (unique: string
 /** Compressing a bomb takes 100 ms, so each is compressed once. */
 const gzipBomb = memoize((bytes) => gzipSync(Buffer.alloc(bytes, " ")));
 const deflateBomb = memoize((bytes) => deflateSync(Buffer.alloc(bytes, " ")));
-const brotliBomb = memoize((bytes) => brotliCompressSync(Buffer.alloc(bytes, " ")));
+const brotliBomb = memoize((bytes) =>
+  brotliCompressSync(Buffer.alloc(bytes, " "), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+);
 
 /** The returned function compresses a body of `bytes` bytes, the first time it gets this number. */
 function memoize(compress: (bytes: number) => Buffer): (bytes?: number) => Buffer {

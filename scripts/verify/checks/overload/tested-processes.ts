@@ -1,0 +1,144 @@
+// The gateways and REST proxies under test, on core 0, and their requests. The load and the upstream run in this process, on core 1.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { composeServices } from "@apollo/composition";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { launch, pinThisProcess } from "@tributary/kit/testing/processes/launched-process";
+import { parse } from "graphql";
+import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
+import { endpointKeys, type Environment } from "../../platform/part-process.ts";
+import type { RequestTemplate } from "./caller-load.ts";
+import { itemFields, itemTypeDefs, startItemUpstream } from "./item-upstream.ts";
+import type { PartRun } from "./part.ts";
+
+export type EndpointKind = "gateway" | "rest-proxy";
+
+export type Priority = keyof typeof itemFields;
+
+/** What load is sent to: a process under test, or the empty handler. */
+export interface LoadTarget {
+  /** Determines the requests. */
+  readonly kind: EndpointKind;
+  readonly pid: number;
+  readonly port: number;
+}
+
+export interface TestedProcess extends LoadTarget {
+  readonly adminPort: number;
+  /** False once it has exited: it is never restarted. */
+  isRunning(): boolean;
+}
+
+/** @returns a function that starts a process; it takes variables in addition to the settings of production. */
+export async function createProcessStarter(run: Pick<PartRun, "onCleanup">) {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-overload-"));
+  run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+  pinThisProcess(1);
+  // The processes under test set this flag too (kit/src/process/main.ts). Without it, full garbage collections would delay requests.
+  setFlagsFromString("--no-allocation-site-pretenuring");
+  const upstreamUrl = await startItemUpstream();
+  const sources = {
+    gateway: { SUPERGRAPH_FILE: join(folder, "supergraph.graphql") },
+    "rest-proxy": { ROUTES_FILE: join(folder, "routes.json"), ITEMS_URL: upstreamUrl, ITEMS_FEED_URL: "none" },
+  };
+  writeFileSync(sources.gateway.SUPERGRAPH_FILE, composeItems(`${upstreamUrl}/graphql`));
+  writeFileSync(sources["rest-proxy"].ROUTES_FILE, JSON.stringify({ routes }));
+  return async (kind: EndpointKind, environment: Environment): Promise<TestedProcess> => {
+    const adminPort = await pickFreePort();
+    const variables = { ...productionSettings, ...sources[kind], ADMIN_PORT: String(adminPort), ...environment };
+    const started = await launchOnFirstCore(readNodeArguments(kind), variables, run);
+    return { ...started, kind, adminPort };
+  };
+}
+
+/** Starts empty-handler.ts. @param kind determines which requests it gets. */
+export async function startEmptyHandler(kind: EndpointKind, run: Pick<PartRun, "onCleanup">): Promise<LoadTarget> {
+  return { ...(await launchOnFirstCore([join(import.meta.dirname, "empty-handler.ts")], {}, run)), kind };
+}
+
+async function launchOnFirstCore(
+  args: readonly string[],
+  variables: Environment,
+  { onCleanup }: Pick<PartRun, "onCleanup">,
+) {
+  const port = await pickFreePort();
+  const environment = { NODE_ENV: "production", ...variables, HOST: "127.0.0.1", PORT: String(port) };
+  const launched = launch({ args, environment, core: 0 });
+  onCleanup(() => launched.stop());
+  await launched.untilReady(`http://127.0.0.1:${port}`);
+  return { pid: launched.pid, port, isRunning: () => launched.isRunning() };
+}
+
+/** Without rate limits, and without token verification (no JWKS_URL). */
+const productionSettings = {
+  PROFILE: "production",
+  ...endpointKeys,
+  LOG_LEVEL: "warn",
+  TRUSTED_PROXIES: "none",
+  RATE_LIMIT_READS_PER_MINUTE: "0",
+  RATE_LIMIT_WRITES_PER_MINUTE: "0",
+};
+
+function composeItems(url: string): string {
+  const { supergraphSdl, errors } = composeServices([{ name: "items", url, typeDefs: parse(itemTypeDefs) }]);
+  if (supergraphSdl === undefined) throw new Error(`The schema does not compose: ${errors?.join("\n")}`);
+  return supergraphSdl;
+}
+
+/** One route for each priority. Its responses are cacheable, but each request of the load has another URL. */
+const routes = Object.keys(itemFields).map((priority) => ({
+  id: priority,
+  method: "GET",
+  path: `/${priority}/:id`,
+  versions: [1],
+  query: [],
+  cache: "public",
+  priority,
+  service: "items",
+  summary: `Items, ${priority}`,
+}));
+
+interface RequestOptions {
+  /** By default the priority. */
+  readonly kind?: string;
+  readonly priority?: Priority;
+  readonly localAddress?: string;
+}
+
+/** A request whose response has all items. That of the REST proxy is compressed. */
+export function createRequest({ kind, port }: LoadTarget, options: RequestOptions = {}): RequestTemplate {
+  const { priority = "normal", localAddress = "127.0.0.1" } = options;
+  const common = { kind: options.kind ?? priority, port, localAddress };
+  if (kind === "rest-proxy") {
+    const write = (unique: number) => toGet(`/v1/${priority}/${unique}`);
+    return { ...common, write, bodyBytes: [1_000, Infinity] };
+  }
+  const selection = `${itemFields[priority]}(skip: $s) { id name price tags }`;
+  return { ...common, write: (unique) => toPost(selection, unique), bodyBytes: [50_000, Infinity] };
+}
+
+/** Of the gateway, a request whose response has one item; of the REST proxy, the same as `createRequest`. */
+export function createSmallRequest(target: LoadTarget, options: RequestOptions): RequestTemplate {
+  const request = createRequest(target, options);
+  if (target.kind === "rest-proxy") return request;
+  return { ...request, write: (unique) => toPost("item(skip: $s) { id name }", unique), bodyBytes: [1, 100] };
+}
+
+/** With this `Accept`, a rejection has the status 429 or 503 instead of 200. */
+function toPost(selection: string, unique: number): string {
+  const body = `{"query":"query($s:Int){${selection}}","variables":{"s":${unique}}}`;
+  const head = [
+    "POST /graphql HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    "Accept: application/graphql-response+json",
+    `Content-Length: ${body.length}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function toGet(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
+}
