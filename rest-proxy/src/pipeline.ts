@@ -27,6 +27,7 @@ import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
 import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts.ts";
+import { compressReads } from "./resource-cache/compression.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
@@ -156,7 +157,7 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   addContentLocation(resolved, method, resource, proxyHeaders);
 
   // Cache.
-  const coding = stages.chooseCoding(headers["accept-encoding"]);
+  const coding = stages.compression.chooseCoding(headers["accept-encoding"]);
   const receipts = receiptRules.read(request, route.service);
   const lookup = receiptRules.limit(createLookup(request, route, resource, coding), receipts);
   // `findFresh` finds nothing for a write. A read with a body gets no cached response, since `readBody` rejects it with 400 later.
@@ -262,7 +263,7 @@ function createOriginFetch(
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetchUncompressed: OriginFetch = ({ method, headers, signal }) =>
     send({ method, target, headers, body, signal, takesIdempotencyKey, span, onInformation });
-  const fetchCompressed = compression.wrap(fetchUncompressed, coding);
+  const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = await fetchCompressed(originRequest);
     if (fetched.body instanceof Readable) {

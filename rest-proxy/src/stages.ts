@@ -1,11 +1,10 @@
 /** The one place where the stages are assembled: creates their parts from the proxy's options. `pipeline.ts` calls these parts for each request. */
-import { availableParallelism } from "node:os";
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
 import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
-import type { ContentCoding } from "@tributary/kit/http/accept";
+import { type Compression, createCompression } from "@tributary/kit/http/compression";
 import type { Cors } from "@tributary/kit/http/cors";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
@@ -21,7 +20,6 @@ import { createDocuments, type Documents } from "./documents/documents.ts";
 import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
-import { type Compression, createCodingChooser, createCompression } from "./resource-cache/compression.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache/resource-cache.ts";
 import { createResponseTimeout, type ResponseTimeout } from "./respond/respond.ts";
 import { createRetirements, type Retirement, type Retirements } from "./route/retirement.ts";
@@ -87,7 +85,6 @@ export interface Stages {
   readonly resolveVersion: (request: VersionRequest) => ResolvedVersion;
   readonly retirements: Retirements;
   readonly usage: Usage;
-  readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
   readonly receipts: Receipts;
   readonly receiptRules: ReceiptRules;
   readonly cache: SharedCache;
@@ -102,14 +99,6 @@ export interface Stages {
   readonly responseTimeout: ResponseTimeout;
   readonly observe: Observe;
 }
-
-/** Responses, of at most 2 MiB each, that are being compressed or wait for a thread. */
-const compressionsMax = 32;
-/**
- * One more than cores, so that a thread has the next body when it has compressed one. At most three: one of the four threads of Node's pool remains
- * for DNS lookups and files.
- */
-const compressionThreadsMax = Math.min(availableParallelism() + 1, 3);
 
 export function createStages(options: RestProxyOptions): Stages {
   const { observe, table, retirements, nowMs = Date.now, observers, upstreamTimeoutMs, responseTimeoutMs } = options;
@@ -130,7 +119,7 @@ export function createStages(options: RestProxyOptions): Stages {
   const { cache, feeds } = createCacheWithFeeds(options, revocations, nowMs);
   const receipts = createReceipts(options.consistencyKeys);
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
-  const compression = createCompression({ compressionsMax, threadsMax: compressionThreadsMax });
+  const compression = createCompression();
   return {
     cors: createResourceCors(options.corsOrigins),
     callers,
@@ -152,7 +141,6 @@ export function createStages(options: RestProxyOptions): Stages {
     resolveVersion: createVersionResolver({ table, defaultVersion: options.defaultVersion }),
     retirements: createRetirements({ retirements, nowMs }),
     usage: createUsage({ knownClients: options.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
-    chooseCoding: createCodingChooser(),
     receipts,
     receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: upstreamTimeoutMs }),
     cache,
