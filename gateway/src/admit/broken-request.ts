@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object. main.ts installs it on the server.
+// Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object.
 import type { Server } from "node:http";
 import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
@@ -12,12 +12,11 @@ const reasonPhrases: Partial<Record<ClientCode, string>> = {
 };
 
 /**
- * Sets how a server responds to requests that Node rejects: it sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two
- * Content-Length headers, or one with chunked encoding), too large headers, headers or bodies that arrive too slowly, and an expectation that
- * Node does not know. Called once, when the server is created.
+ * Sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding), too
+ * large headers, headers or bodies that arrive too slowly, and unknown expectations.
  */
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
-  // server.ts rejects a request without a Host header: the rejection by Node would have no body.
+  // server.ts rejects it: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
   rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => writeRejection(toRejectionCode(nodeCode)));
   server.on("checkExpectation", (_request, response) => {
@@ -26,7 +25,6 @@ export function rejectBrokenHttp(server: Server, pendingResponses: PendingRespon
   });
 }
 
-/** @param nodeCode of the error that Node reports. */
 function toRejectionCode(nodeCode: string | undefined): ClientCode {
   if (nodeCode === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   if (nodeCode === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";

@@ -1,16 +1,15 @@
-// Stage 1 of 5: admit. CSRF prevention: rejects GET requests that a page of another origin can make a browser send without a CORS preflight.
-// Called by paths/full.ts.
+// Stage 1 of 5: admit. Rejects GET requests that a page of another origin can make a browser send without a CORS preflight.
 import type { IncomingMessage } from "node:http";
 import { isJsonType } from "@tributary/kit/http/json-body";
 import { listHeaderValues } from "@tributary/kit/http/raw-headers";
 import { Rejection } from "../errors/rejections.ts";
 
-/** A page cannot send these headers to another origin without a preflight. Apollo's clients send one of them. */
+/** A page cannot send these headers to another origin without a preflight. */
 const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name"] as const;
 
 /**
- * Rejects a GET with another content type than `application/json`: some versions of a browser send it without a preflight
- * (GHSA-9q82-xgwf-vj6h). Reads `rawHeaders`, because `headers` has only the first of several lines.
+ * Some versions of a browser send another content type without a preflight (GHSA-9q82-xgwf-vj6h). `rawHeaders`, because `headers` has only the first
+ * line.
  * @throws Rejection UNSUPPORTED_MEDIA_TYPE.
  */
 export function rejectContentType({ rawHeaders }: IncomingMessage): void {
@@ -21,8 +20,7 @@ export function rejectContentType({ rawHeaders }: IncomingMessage): void {
 }
 
 /**
- * Accepts a GET that has a content type, which `rejectContentType` has checked, or one of `preflightedHeaders`, and rejects any other. A POST needs
- * no check here, since its content type must be `application/json` (body.ts).
+ * Accepts a GET with a content type, which `rejectContentType` has checked, or one of `preflightedHeaders`.
  * @throws Rejection CSRF_PREVENTED.
  */
 export function rejectCrossSite({ headers }: IncomingMessage): void {

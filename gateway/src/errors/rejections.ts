@@ -1,4 +1,4 @@
-// Rejections of whole requests, at any stage, and the responses for them. Stages throw a Rejection; pipeline.ts, paths/ and server.ts respond to it.
+// Rejections of whole requests, at any stage, and the responses for them.
 import { type OverloadedResponse, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLFormattedError } from "graphql";
@@ -8,18 +8,18 @@ import { type ClientCode, codes } from "./codes.ts";
 import { maskLibraryError } from "./library-errors.ts";
 
 export interface RejectionDetails {
-  /** Members of `errors[].extensions` besides the code. */
+  /** Besides the code. */
   readonly extensions?: Readonly<Record<string, string | number>>;
-  /** True if the request is rejected before its body is used: the status is then the same for every media type. Codes of stage 1 imply it. */
+  /** The status is then the same for every media type. Codes of stage 1 imply it. */
   readonly isBodyUnused?: boolean;
 }
 
-/** Thrown, or returned in place of a result, to reject a whole request. `message`, `headers` and `extensions` are for the client. */
+/** Thrown, or returned in place of a result. `message`, `headers` and `extensions` are for the client. */
 export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: RejectionDetails["extensions"];
-  /** True for a well-formed request whose body was used: the status is 200 for clients that accept only `application/json` (GraphQL over HTTP). */
+  /** The status is 200 for clients that accept only `application/json` (GraphQL over HTTP). */
   readonly dependsOnMediaType: boolean;
 
   constructor(
@@ -41,7 +41,7 @@ export class Rejection extends Error {
   }
 }
 
-/** The body of a rejection has the shape of a GraphQL response, so that every GraphQL client can read it. */
+/** As a GraphQL response, so that every GraphQL client can read it. */
 export function rejectionBody(
   code: ClientCode,
   message: string,
@@ -56,8 +56,7 @@ interface RejectedRequest {
 }
 
 /**
- * The response for a request that failed with `error`. Any error but a Rejection is a bug: the client gets INTERNAL_SERVER_ERROR, and the
- * error is logged with its stack. Reports the rejection or the bug to `observe`; sends nothing.
+ * Any error but a Rejection is a bug: the client gets INTERNAL_SERVER_ERROR, and the error is logged with its stack. Sends nothing.
  * @param identity undefined before the operation is validated.
  */
 export function rejectRequest(
@@ -81,13 +80,12 @@ export function rejectRequest(
   };
 }
 
-/** The response for variables that cannot be coerced: one error for each problem, with its location in the document. */
+/** One error for each problem, with its location in the document. */
 export function rejectVariables(
   problems: readonly GraphQLFormattedError[],
   responseType: ResponseType,
 ): ClientResponse {
   const code = "BAD_USER_INPUT";
-  // With this code no problem is a bug.
   const onBug = () => undefined;
   const errors = problems.map((problem) => maskLibraryError({ ...problem, extensions: { code } }, problem, onBug));
   return {
@@ -98,15 +96,12 @@ export function rejectVariables(
   };
 }
 
-/**
- * The response for a request that an overloaded gateway does not serve. It is created once, since it is sent when CPU time is scarce. The body has
- * been received, so the media type decides the status, as for every well-formed request.
- */
+/** Created once, since it is sent when CPU time is scarce. The body has been received, so the media type decides the status. */
 export function rejectOverloaded(responseType: ResponseType): ClientResponse {
   return overloadedResponses[responseType];
 }
 
-/** For requests that the server (main.ts) rejects before their body is read, because too many are in flight. */
+/** Sent before a body is read, because too many requests are in flight. */
 export const overloadedResponse: OverloadedResponse = {
   contentType: contentTypeOf("application/json"),
   body: rejectionBody("OVERLOADED", codes.OVERLOADED.message),

@@ -1,4 +1,4 @@
-// Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body. pipeline.ts calls it.
+// Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body.
 import { createHash } from "node:crypto";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
@@ -6,10 +6,10 @@ import { writeGroups } from "@tributary/kit/rest/caching";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import type { ResponseCaching } from "../run/caching/response-caching.ts";
 
-/** CDNs may use a response for at most this time, however long it is fresh: purging improves freshness, this limit guarantees it. */
+/** However long a response is fresh: purging improves freshness, this limit guarantees it. */
 const cdnSecondsMax = 10;
 
-/** The status is 200 for both media types, also if `data` is null: `statusFor` changes only the status of rejections. */
+/** The status is 200 also if `data` is null: `statusFor` changes only the status of rejections. */
 export function toClientResponse(
   responseType: ResponseType,
   result: Pick<ClientResponse, "body" | "summary" | "headers">,
@@ -17,10 +17,7 @@ export function toClientResponse(
   return { status: statusFor(200, responseType), contentType: contentTypeOf(responseType), ...result };
 }
 
-/**
- * A response that caches may store for other clients, without a query plan. The caching headers replace `response.headers`, which contain at most
- * `Server-Timing`.
- */
+/** The caching headers replace `response.headers`, which contain at most `Server-Timing`. */
 export function toCacheableResponse(
   response: ClientResponse,
   caching: ResponseCaching,
@@ -29,11 +26,7 @@ export function toCacheableResponse(
   return { ...response, headers: listCachingHeaders(caching, tagHeader), etag: etagOfBody(response.body) };
 }
 
-/**
- * As a raw list. Browsers revalidate each time, since no invalidation reaches them. The headers permit no stale responses, since those would not be
- * invalidated.
- * @param tagHeader the header for a CDN besides `Cache-Groups`; undefined for none.
- */
+/** Browsers revalidate each time, since no invalidation reaches them. No stale responses, since those would not be invalidated. */
 function listCachingHeaders({ seconds, groups }: ResponseCaching, tagHeader: TagHeader | undefined): readonly string[] {
   const sharedSeconds = Math.min(seconds, cdnSecondsMax);
   const headers: string[] = [];
@@ -45,24 +38,22 @@ function listCachingHeaders({ seconds, groups }: ResponseCaching, tagHeader: Tag
   return headers;
 }
 
-/** 22 base64url characters are 132 bits of the hash. */
+/** 132 bits of the hash. */
 const etagCharacters = 22;
 
-/** The body's part of a strong validator (RFC 9110, 8.8.3), without quotes: send-response.ts adds the content coding. */
+/** Without quotes: send-response.ts adds the content coding (RFC 9110, 8.8.3). */
 function etagOfBody(body: Buffer): string {
   const hash = createHash("sha256").update(body).digest("base64url");
   return hash.slice(0, etagCharacters);
 }
 
 interface Additions {
-  /** Undefined unless the client requests it. */
   readonly queryPlan: unknown;
-  /** Undefined for a query, and for a mutation whose services reported no position. */
+  /** Undefined for a query, and if the services reported no position. */
   readonly receipt: string | undefined;
   readonly isReceiptInBody: boolean;
 }
 
-/** Adds the query plan that a developer requested, and the receipt of a mutation. */
 export function addPlanAndReceipt(
   response: ClientResponse,
   { queryPlan, receipt, isReceiptInBody }: Additions,
@@ -77,7 +68,7 @@ export function addPlanAndReceipt(
   return { ...response, headers, body };
 }
 
-/** Adds `extensions` to a response body, which is a JSON object without them. */
+/** @param body a JSON object without `extensions`. */
 function withExtensions(body: Buffer, extensions: Readonly<Record<string, unknown>>): Buffer {
   return Buffer.concat([body.subarray(0, -1), Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)]);
 }

@@ -1,9 +1,8 @@
-// Stage 5 of 5: shape. Diagnostics for developers: the durations of the stages.
+// Stage 5 of 5: shape. The durations of the stages, for developers.
 
 /**
- * `Server-Timing` (https://www.w3.org/TR/server-timing/) in milliseconds, as a raw header list. `parse` includes stage 1 and the wait for the
- * request body; `shape` ends now.
- * @param startsMs when parse, plan, run and shape started, by the monotonic clock.
+ * `Server-Timing` (https://www.w3.org/TR/server-timing/) in milliseconds. `parse` includes stage 1 and the wait for the body; `shape` ends now.
+ * @param startsMs of parse, plan, run and shape.
  */
 export function listTimings(startsMs: readonly [number, number, number, number]): readonly string[] {
   const [parseMs, planMs, runMs, shapeMs] = startsMs;

@@ -1,6 +1,3 @@
-// A map for caches that limits the number of its entries and the sum of their weights. The REST proxy's response cache has its own store
-// (rest-proxy/src/cache/store.ts), which evicts in the same order.
-
 export interface MapSize {
   readonly entries: number;
   /** The sum of the weights, in the unit of the caller: for example estimated bytes. */
@@ -8,18 +5,10 @@ export interface MapSize {
 }
 
 export interface BoundedMap<Value> {
-  /** Marks the entry as used. */
   get(key: string): Value | undefined;
-  /**
-   * Replaces the entry of the key.
-   * @param weight default 1.
-   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry of the key is removed nevertheless.
-   */
+  /** @returns false for a weight (default 1) above `weightMax`: the value is not stored, and the previous entry of the key is removed. */
   set(key: string, value: Value, weight?: number): boolean;
-  /**
-   * Adds to the weight of an entry whose value has grown, or has shrunk if `weight` is negative, and marks it as used. Evicts other entries
-   * if the sum is above `weightMax`; evicts this entry if it alone is. Does nothing if the key has no entry.
-   */
+  /** Adds to the weight of an entry that has grown or shrunk. Evicts other entries if the sum is above `weightMax`, this entry if it alone is. */
   addWeight(key: string, weight: number): void;
   /** @returns whether the key had an entry. */
   delete(key: string): boolean;
@@ -36,10 +25,8 @@ interface MapEntry<Value> {
 }
 
 /**
- * Second chance: the oldest entry is evicted unless it was used since it was stored or last examined; then it moves to the end. A use only
- * sets a flag: reordering the map at each use (least recently used) would cost more than the lookup.
- * @param entriesMax at least 1.
- * @param weightMax of all entries together. Default: only their number is limited.
+ * Evicts by second chance: the oldest entry, unless it was used since it was last examined. A use only sets a flag, since reordering the map (least
+ * recently used) would cost more than the lookup.
  */
 export function createBoundedMap<Value>({
   entriesMax,
@@ -51,10 +38,8 @@ export function createBoundedMap<Value>({
   weightMax?: number;
   /** Called synchronously after a value was removed for any reason: evicted, deleted, cleared or replaced. */
   onRemoved?: (value: Value) => void;
-  /** Called, after `onRemoved`, only for entries that a limit evicted. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
-  /** In eviction order. */
   const entries = new Map<string, MapEntry<Value>>();
   let weight = 0;
 
@@ -72,7 +57,6 @@ export function createBoundedMap<Value>({
     onEvicted?.();
   }
 
-  /** Evicts until both limits hold after `addedEntries` with a total weight of `addedWeight` are stored. */
   function evictUntilFits(addedEntries: number, addedWeight: number): void {
     // An entry that moves to the end is iterated a second time. Its flag is then false, so it is evicted and the loop ends.
     for (const [key, entry] of entries) {
@@ -109,7 +93,6 @@ export function createBoundedMap<Value>({
         evict(key);
         return;
       }
-      // So that the other entries are evicted before this one.
       entry.isUsed = true;
       evictUntilFits(0, 0);
     },

@@ -1,19 +1,14 @@
-/** A handle that `InFlightList.add` returns and `remove` takes. Only the list changes it. */
+/** Only the list changes it. */
 export interface InFlightEntry<Item> {
   readonly item: Item;
-  /** Higher than that of all items added before. */
   readonly number: number;
   /** Its current position, which changes when others are removed; -1 once it is removed. */
   index: number;
 }
 
 /**
- * A list of items that are added and removed with each request, such as pending responses (process/pending-responses.ts). Adding and removing take
- * constant time.
- *
- * Not a `Set`: V8 copies a Set's table every few additions and removals, and each old table references the next. Once a table has survived two
- * collections of V8's young heap, it and all later tables with their members remain in the old heap until the next full collection
- * (in-flight-list.test.ts measures this).
+ * Items that are added and removed with each request, in constant time. Not a `Set`: V8 copies its table every few changes, and once one has survived
+ * two scavenges, all later tables remain in the old heap until a full collection (in-flight-list.test.ts measures this).
  */
 export class InFlightList<Item> {
   readonly #entries: InFlightEntry<Item>[] = [];
@@ -30,10 +25,8 @@ export class InFlightList<Item> {
     return entry;
   }
 
-  /** Has no effect if the entry is removed already. */
   remove(entry: InFlightEntry<Item>): void {
     if (entry.index === -1) return;
-    // The last entry takes the position of the removed one.
     const last = this.#entries.pop();
     if (last !== undefined && last !== entry) {
       last.index = entry.index;
@@ -42,7 +35,7 @@ export class InFlightList<Item> {
     entry.index = -1;
   }
 
-  /** The current items in the order in which they were added. Later changes do not affect the returned array. */
+  /** In the order in which they were added. Later changes do not affect the returned array. */
   items(): readonly Item[] {
     return this.#entries.toSorted((a, b) => a.number - b.number).map(({ item }) => item);
   }

@@ -1,26 +1,18 @@
-// The order of changes and reads in a process, for the gateway's entity cache and the REST proxy's response cache. If a name, such as a cache group,
-// was noted after a read was sent to the origin, the response may be older than the change, and the cache must not store it.
+// If a name, such as a cache group, was noted after a read was sent to the origin, the response may be older than the change, and is not cached.
 
 export interface NoteLog {
-  /** The position of the last note. A read gets it when it is sent. */
   readonly position: number;
-  /** Notes the name at the next position. */
   note(name: string): void;
-  /** Increments the position without a note, so that later reads differ from earlier ones. */
   advance(): void;
-  /** Whether the name was noted after the position. Also true if the log does not reach back to the position. */
+  /** Also true if the log does not reach back to the position. */
   isNotedAfter(position: number, name: string): boolean;
 }
 
-/**
- * A position is a number that only grows, not a time.
- * @param notesMax the maximum number of names. Each has only its last position; the name that was noted longest ago is evicted.
- */
+/** @param notesMax the name that was noted longest ago is evicted. */
 export function createNoteLog({ notesMax }: { readonly notesMax: number }): NoteLog {
-  /** The last position of each name. A Map iterates in the order of insertion, so the oldest note is the first. */
+  /** In the order of the notes. */
   const positionByName = new Map<string, number>();
   let position = 0;
-  /** The position of the note that was evicted last. */
   let evictedUpTo = 0;
 
   function evictOldest(): void {

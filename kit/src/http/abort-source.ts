@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 
-/** The members of an AbortSignal that requests to services use. Node's own signals satisfy it. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -9,8 +8,8 @@ export interface AbortSignalLike {
 }
 
 /**
- * An AbortController and its signal in one object. Every request has an AbortSource and every fetch adds a listener, but few are ever aborted. Node's
- * signals are event targets, which cost 4 µs per request. As with Node's signals, a listener that is added after the abort is never called.
+ * An AbortController and its signal in one object. Node's signals are event targets, which cost 4 µs per request. As with those, a listener that is
+ * added after the abort is never called.
  */
 export class AbortSource implements AbortSignalLike {
   aborted = false;
@@ -26,7 +25,7 @@ export class AbortSource implements AbortSignalLike {
     if (index >= 0) this.#listeners.splice(index, 1);
   }
 
-  /** Calls the listeners synchronously, in the order in which they were added. They must not throw. A second call does nothing. */
+  /** Calls the listeners synchronously. They must not throw. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -37,7 +36,7 @@ export class AbortSource implements AbortSignalLike {
   }
 }
 
-/** A signal that is aborted when the client disconnects before its response is finished; at once if it already has. */
+/** Aborted when the client disconnects before its response is finished; at once if it already has. */
 export function createDisconnectSignal(response: ServerResponse): AbortSignalLike {
   const source = new AbortSource();
   const onClose = () => {

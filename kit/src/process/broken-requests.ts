@@ -2,16 +2,15 @@ import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { PendingResponses } from "./lifecycle.ts";
 
-/** @param code of Node's parser; undefined for CONNECT. @returns the rejection, with `Connection: close`, as it is sent. */
+/** @param code of Node's parser; undefined for CONNECT. @returns the rejection, with `Connection: close`. */
 export type WriteRejection = (socket: Duplex, code: string | undefined) => string;
 
-/** How long a rejected connection stays open, so that its client can read the rejection before unread bytes cause a reset. */
+/** Time for the client to read the rejection before unread bytes cause a reset. */
 const lingerMs = 1_000;
 
 /**
- * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT.
- * The rejection is sent after the pending responses to earlier requests on the same connection (RFC 9112, 9.3.2). `prepare` of the gateway and of
- * the REST proxy calls this function, before the server listens; the services leave these rejections to Node.
+ * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT. The
+ * rejection is sent after the pending responses on the same connection (RFC 9112, 9.3.2).
  */
 export function rejectBrokenRequests(
   server: Server,
@@ -21,8 +20,7 @@ export function rejectBrokenRequests(
   const broken = new WeakSet<Duplex>();
 
   function rejectInOrder(socket: Duplex, code: string | undefined): void {
-    // Node creates a response object even for a request whose body breaks off. If the head of that response is not sent yet, the client gets the
-    // rejection instead, so the rejection does not wait for that response.
+    // Node creates a response even for a request whose body breaks off. Unless its head is sent, the client gets the rejection instead.
     const mustPrecede = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
     const lastPreceding = pendingResponses(socket).findLast(mustPrecede);
     // Checks again after `close`: by then the head of the response to the broken request may have been sent.
@@ -41,9 +39,9 @@ export function rejectBrokenRequests(
   });
 }
 
-/** Closes the connection even if the client does not: Node has no timeout for a connection on which the server has sent its last bytes. */
+/** Node has no timeout for a connection on which the server has sent its last bytes. */
 function endConnection(socket: Duplex, lastBytes: string): void {
-  // The client may reset the connection: an `error` event without a listener would end the process.
+  // An `error` event without a listener would end the process.
   socket.on("error", () => undefined);
   socket.end(lastBytes);
   const timer = setTimeout(() => socket.destroy(), lingerMs);

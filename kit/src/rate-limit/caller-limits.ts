@@ -1,4 +1,4 @@
-/** Charges requests to their callers. The gateway and the REST proxy use the same keys, so with a store a caller has one limit for both. */
+/** With a store, a caller has one limit for the gateway and the REST proxy. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Caller, Callers } from "../caller/caller.ts";
@@ -10,33 +10,29 @@ import { createRateLimits, type RateLimits, type RateLimitsOptions } from "./rat
 
 type LimitedCaller = Pick<Caller, "key" | "address">;
 
-/** A charge returns undefined for a caller that is not limited: there is no limit, or the caller's address is exempt. */
+/** A charge returns undefined for a caller that is not limited. */
 export interface CallerLimits {
   /**
-   * Charges 1 read before a token is verified (`Callers.verify`), which limits a flood of invalid tokens. It counts towards a separate
-   * limit of the client key or, without one, of the address, which other requests cannot use up.
+   * Charges 1 read before a token is verified, which limits a flood of invalid tokens: to a separate limit of the client key or address, which other
+   * requests cannot use up.
    */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
   /** Charges like `charge`. @returns the decision only if the charge is rejected. */
   admit(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
-  /** Takes units for work that is already done, such as the validation of a document. */
+  /** For work that is already done, such as the validation of a document. */
   debit(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
-  /** Returns units of an admitted charge. */
   refund(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
-  /** Charges 1 read to the socket's address for input that is not a valid request. Undefined for a trusted proxy: the caller is unknown. */
+  /** Charges input that is not a valid request to the socket's address. Undefined for a trusted proxy: the caller is unknown. */
   chargeUnreadable(socket: Socket): RateDecision | undefined;
   quotaOf: RateLimits["quotaOf"];
   addHeaders: RateLimits["addHeaders"];
   close: RateLimits["close"];
 }
 
-/** With the members of `RateLimitConfig` and `CallerConfig`. */
 export interface CallerLimitsOptions extends RateLimitsOptions {
   readonly callers: Callers;
-  /** Networks whose requests are not counted. */
   readonly exempt: readonly string[];
-  /** Networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -47,7 +43,6 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
   const limits = createRateLimits(options);
   const trustedProxies = createNetworks(options.trustedProxies);
   const exemptNetworks = createNetworks(options.exempt);
-  /** Whether an address is exempt, for recent addresses. */
   const exemptions = createBoundedMap<boolean>({ entriesMax: addressesMax });
 
   function isExempt(address: string): boolean {

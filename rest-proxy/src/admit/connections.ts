@@ -16,31 +16,28 @@ export interface ConnectionOptions {
   readonly pendingResponses: PendingResponses;
 }
 
-/**
- * Rejects input that never becomes a request (malformed bytes, `CONNECT`, timeouts) with a problem document, and lets the pipeline handle `Expect`
- * and a missing `Host`. `startServer` calls it through `prepare` in `server.ts`, before the server listens.
- */
+/** Responds with a problem document to malformed bytes, `CONNECT` and timeouts. The pipeline handles `Expect` and a missing `Host`. */
 export function prepareServer(server: Server, { observe, charges, pendingResponses }: ConnectionOptions): void {
-  // Node would reject a missing Host itself, without a problem document; readHost rejects it instead.
+  // readHost rejects it with a problem document.
   Object.assign(server, { requireHostHeader: false });
-  // Node would send 100 (Continue) before the request is checked; the body reader sends it instead.
+  // The body reader sends 100 (Continue), after its checks.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   rejectBrokenRequests(server, pendingResponses, writeRejection);
 
-  /** @param parserCode of Node's HTTP parser; undefined for the method CONNECT. */
+  /** @param parserCode of Node's HTTP parser; undefined for CONNECT. */
   function writeRejection(socket: Duplex, parserCode: string | undefined): string {
     const requestId = randomUUID();
     observe({ kind: "unreadable", code: parserCode ?? "CONNECT", requestId });
     const headers: string[] = [];
-    // Adds the headers of the rate limit. A connection of `node:http` is a Socket, although its type is wider.
+    // A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
     return writeProblemResponse(codeOfParserError(parserCode), requestId, headers);
   }
 }
 
-/** The error code for an error of Node's HTTP parser. @param parserCode undefined for the method CONNECT, which a proxy of URLs does not serve. */
+/** @param parserCode undefined for CONNECT, which a proxy of URLs does not serve. */
 function codeOfParserError(parserCode: string | undefined): ErrorCode {
   switch (parserCode) {
     case "HPE_HEADER_OVERFLOW":
@@ -62,8 +59,8 @@ const messages: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * A complete HTTP response, as bytes for a connection on which no request could be parsed; the connection is closed after it.
- * @param headers more headers, as alternating names and values.
+ * A complete HTTP response, for a connection on which no request could be parsed.
+ * @param headers alternating names and values.
  */
 function writeProblemResponse(code: ErrorCode, requestId: string, headers: readonly string[]): string {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");

@@ -1,9 +1,7 @@
 import { invalidQuery, parseQuery } from "@tributary/kit/rest/query";
 
 /**
- * Validates the names in a query and returns its canonical spelling, sorted by name, so that all spellings have one cache key (RFC 9110, 4.2.3) and
- * the service parses what the proxy parsed. The service validates the values.
- * @param known the query parameters that the route declares.
+ * The canonical spelling, sorted by name, so that all spellings have one cache key (RFC 9110, 4.2.3) and the service parses what the proxy parsed.
  * @throws AppError 400 with every parameter that is unknown, repeated or invalid.
  */
 export function readQuery(query: string, known: readonly string[]): string {
