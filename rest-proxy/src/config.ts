@@ -3,14 +3,12 @@ import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
-import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
+import { type Environment, type EnvironmentReader, type Profile, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import { readRetirements, type Retirement } from "./route/retirement.ts";
-
-type Profile = "development" | "production";
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 

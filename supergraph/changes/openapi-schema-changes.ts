@@ -1,6 +1,6 @@
 // Compares two JSON schemas of one parameter or body: types, limits, enum values, properties, items. Called by openapi-changes.ts, which compares
 // the other parts of an operation.
-import type { Json } from "@tributary/kit/openapi/schema-book";
+import type { Json } from "@tributary/kit/json/json";
 
 /** A difference that can affect clients. The message begins with its location: `the body/lines/quantity …`. */
 export interface SchemaChange {

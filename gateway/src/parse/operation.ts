@@ -19,7 +19,7 @@ import {
 } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
 import { locateNodes, withLocations } from "./error-locations.ts";
-import type { ValidatedOperation } from "./validated-operation.ts";
+import type { ValidatedOperation, Variables } from "./validated-operation.ts";
 
 /** Problems with variables that one response lists. */
 const variableProblemsMax = 50;
@@ -52,8 +52,6 @@ function describeMissing(operationName: string | undefined): string {
 }
 
 const none: readonly never[] = [];
-
-type Variables = Readonly<Record<string, unknown>>;
 
 export class VariableProblems {
   /** The first 50 errors of coercion, each with its location. */

@@ -1,14 +1,12 @@
 // Stage 4 of 5: run. Reads one request of a plan through the entity cache, for fetch.ts: results that are not cached are fetched without credentials,
 // stored and shared by all callers. Results that turn out to depend on the caller are fetched again with the caller's credentials.
+import type { Json } from "@tributary/kit/json/json";
 import type { CacheHit, Fill, SubgraphCache } from "./caching/subgraph-cache.ts";
 import { type CachingCollector, createCachingCollector } from "./caching/response-caching.ts";
 import type { ComposedResult } from "./caching/whole-results.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
-
-type Json = Readonly<Record<string, unknown>>;
-type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
+import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-response.ts";
 
 /** A request for root fields or entities. */
 export interface CacheableRead {

@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. Executes a compiled plan: sends each request when it is due (request-order.ts), and accepts its response.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
+import type { Json } from "@tributary/kit/json/json";
 import { OperationTypeNode } from "graphql";
 import type {
   CompiledFetch,
@@ -30,8 +31,6 @@ import type { RequestScope } from "./request-scope.ts";
 import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The fetched data. `root` and `joins` are read through the layouts of the plan's positions. */
 export interface RunResult {

@@ -16,7 +16,7 @@ interface SplitRun extends RunState {
 }
 
 type SplitOptions = AcceptOptions & Pick<FetchOptions, "clientOf">;
-type Rejection = Extract<FetchResult, { kind: "graphql" }>;
+type RejectedDocument = Extract<FetchResult, { kind: "graphql" }>;
 
 /** Sends one part and accepts its response, in a run of its own. */
 export type SendPart<Run> = (part: CompiledRequest, run: Run) => Promise<void>;
@@ -30,7 +30,7 @@ export function isSplit({ finding }: RequestSplit): boolean {
 }
 
 /** Whether the parts are to be sent after this response to the whole document. */
-export function needsSplit({ finding }: RequestSplit, result: FetchResult): result is Rejection {
+export function needsSplit({ finding }: RequestSplit, result: FetchResult): result is RejectedDocument {
   if (result.kind !== "graphql" || result.isDocumentRejected !== true) return false;
   const isFinal = finding !== undefined && !finding.helps && performance.now() < finding.endsAtMs;
   return !isFinal;
@@ -53,7 +53,7 @@ export async function sendParts<Run extends SplitRun>(
 /** Sends the parts of a rejected document, as far as the retry budget allows. The other parts get the errors of the rejection. */
 export async function repeatInParts<Run extends SplitRun>(
   split: RequestSplit,
-  rejection: Rejection,
+  rejection: RejectedDocument,
   run: Run,
   sendPart: SendPart<Run>,
   o: SplitOptions,
@@ -82,7 +82,7 @@ export async function repeatInParts<Run extends SplitRun>(
 /** @returns the parts that may be sent. A part without an object needs no retry: it is not sent. */
 function takeRetries(
   split: RequestSplit,
-  { replica }: Rejection,
+  { replica }: RejectedDocument,
   { representations }: SplitRun,
   takeRetry: (replica: string) => boolean,
 ): ReadonlySet<CompiledRequest> {
@@ -90,7 +90,7 @@ function takeRetries(
   return new Set(split.parts().filter((part) => !part.fetches.some(hasObject) || takeRetry(replica)));
 }
 
-function acceptRejection(rejection: Rejection, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
+function acceptRejection(rejection: RejectedDocument, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
   const { addedKeys } = part.currentText();
   for (const fetch of part.fetches) {
     const plan = fetch.representations;

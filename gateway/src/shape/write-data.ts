@@ -1,18 +1,17 @@
 // Stage 5 of 5: shape. Writes `data`. A value that does not fit the schema becomes null, and a null in a non-null field propagates to the nearest
 // nullable field (GraphQL spec, "Handling Field Errors"). The hottest file of the gateway (`npm run bench`): it allocates nothing per field except
 // the bytes in the buffer.
+import type { Json } from "@tributary/kit/json/json";
 import type { ClientCode } from "../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { RunResult } from "../run/run.ts";
+import type { ResponsePath } from "../run/subgraph-response.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import { writeLeaf } from "./leaf.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-type Path = readonly (string | number)[];
-
 /** A field that became null with an error of stage 5. */
 export interface FieldProblem {
-  readonly path: Path;
+  readonly path: ResponsePath;
   readonly code: Extract<
     ClientCode,
     "BAD_USER_INPUT" | "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED" | "NOT_FOUND"

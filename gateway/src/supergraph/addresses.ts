@@ -2,7 +2,7 @@
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
 
-interface Subgraph {
+interface SubgraphAddresses {
   readonly service: string;
   /** The URLs of its replicas; empty if neither the supergraph nor the configuration has a usable URL. */
   readonly urls: readonly string[];
@@ -11,7 +11,7 @@ interface Subgraph {
 }
 
 export interface Addresses {
-  readonly subgraphs: readonly Subgraph[];
+  readonly subgraphs: readonly SubgraphAddresses[];
   /** Variables `SUBGRAPH_URL_…`, `SUBGRAPH_KEY_CHECK_…` and `ENTITY_CACHE_…=on` that name no subgraph of this supergraph, most likely by a typo. */
   readonly unknownVariables: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { readTokenConfig, type TokenConfig } from "../identity/token-config.ts";
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 import type { ClientKey } from "./client-program.ts";
 import { createNetworks } from "./networks.ts";
 
@@ -16,7 +16,7 @@ interface CallerTokenConfig extends TokenConfig {
   readonly clientClaim?: string | undefined;
 }
 
-export function readCallerConfig(env: EnvironmentReader, profile: "development" | "production"): CallerConfig {
+export function readCallerConfig(env: EnvironmentReader, profile: Profile): CallerConfig {
   const tokens = readTokenConfig(env, profile);
   const clientClaim = env.optional("CLIENT_CLAIM", {
     why: "the claim of verified tokens that holds the name of the client, such as azp; without it no token names a client",
@@ -29,7 +29,7 @@ export function readCallerConfig(env: EnvironmentReader, profile: "development" 
 }
 
 /** Required in production; `none` trusts no proxy. */
-function readTrustedProxies(env: EnvironmentReader, profile: "development" | "production"): readonly string[] {
+function readTrustedProxies(env: EnvironmentReader, profile: Profile): readonly string[] {
   const why =
     "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly";
   if (profile === "development") return readNetworks(env, "TRUSTED_PROXIES", { fallback: [], why });

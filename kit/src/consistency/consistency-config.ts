@@ -1,4 +1,4 @@
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 export interface ConsistencyConfig {
   /** The first encrypts receipts, all decrypt. */
@@ -7,10 +7,7 @@ export interface ConsistencyConfig {
 
 const keyCharsMin = 16;
 
-export function readConsistencyConfig(
-  env: EnvironmentReader,
-  profile: "development" | "production",
-): ConsistencyConfig {
+export function readConsistencyConfig(env: EnvironmentReader, profile: Profile): ConsistencyConfig {
   const developmentFallback = profile === "development" ? { fallback: ["for-development-only"] } : {};
   const keys = env.list("CONSISTENCY_KEYS", {
     ...developmentFallback,

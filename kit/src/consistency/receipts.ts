@@ -102,7 +102,9 @@ function decrypt(keys: readonly Buffer[], receipt: string): Buffer | undefined {
     decipher.setAuthTag(bytes.subarray(-tagBytes));
     try {
       return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()]);
-    } catch {}
+    } catch {
+      // Encrypted with another key, or altered.
+    }
   }
   return undefined;
 }

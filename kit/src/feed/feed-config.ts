@@ -1,10 +1,8 @@
 // The environment variables of change feeds: `readServedFeedConfig` for a service, `readFollowedFeedsConfig` for the gateway, the REST proxy and the
 // purger.
 import { isHttpUrl } from "../http/http-url.ts";
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 import { portOf } from "../upstream/addresses.ts";
-
-type Profile = "development" | "production";
 
 /** Where a service serves its feed. */
 export interface ServedFeedConfig {

@@ -1,5 +1,5 @@
 // The environment variables that name the token issuer: one reader for the services, the gateway and the REST proxy.
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 /** Which tokens a process accepts. */
 export interface TokenConfig {
@@ -15,7 +15,7 @@ export interface TokenConfig {
 const localIssuer = "http://127.0.0.1:4020";
 
 /** For a service. In production the operator must configure an issuer; in development the default is the local one. */
-export function readRequiredTokenConfig(env: EnvironmentReader, profile: "development" | "production"): TokenConfig {
+export function readRequiredTokenConfig(env: EnvironmentReader, profile: Profile): TokenConfig {
   // A variable without a fallback is required.
   const issuerFallback = profile === "development" ? { fallback: localIssuer } : {};
   const jwksUrlFallback = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
@@ -33,10 +33,7 @@ export function readRequiredTokenConfig(env: EnvironmentReader, profile: "develo
  * For the gateway and the REST proxy, which verify tokens only if an issuer is configured.
  * @returns undefined without JWKS_URL.
  */
-export function readTokenConfig(
-  env: EnvironmentReader,
-  profile: "development" | "production",
-): TokenConfig | undefined {
+export function readTokenConfig(env: EnvironmentReader, profile: Profile): TokenConfig | undefined {
   const issuer = env.optional("ISSUER", {
     why: "the issuer that signs the tokens: their `iss`; required with JWKS_URL",
   });
@@ -62,7 +59,7 @@ function readUserIdClaim(env: EnvironmentReader): string {
 }
 
 /** The local issuer issues tokens without authentication. */
-function rejectLocalIssuer(env: EnvironmentReader, profile: "development" | "production", config: TokenConfig): void {
+function rejectLocalIssuer(env: EnvironmentReader, profile: Profile, config: TokenConfig): void {
   if (profile !== "production") return;
   const namesLocalIssuer = isLocalIssuer(config.issuer) || isLocalIssuer(config.jwksUrl);
   if (namesLocalIssuer) env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");

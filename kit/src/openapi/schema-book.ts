@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-
-/** A JSON object: a part of an OpenAPI document. */
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from "../json/json.ts";
 
 /**
  * Writes zod schemas as the JSON Schemas of one OpenAPI document, for supergraph/documents/compose-documents.ts. A schema with a name

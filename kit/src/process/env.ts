@@ -18,6 +18,9 @@ interface VariableOptions {
   readonly secret?: boolean;
 }
 
+/** `development` has defaults for what `production` requires. */
+export type Profile = "development" | "production";
+
 /** Without `fallback`, a variable is required, except by the `optional…` methods. Problems are collected, not thrown. */
 export interface EnvironmentReader {
   /** The unit is the end of the variable's name. */

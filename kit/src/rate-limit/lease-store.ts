@@ -112,7 +112,9 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
       const count = Number(await call(presenceScript, processesKey, [processId, processTtlMs]));
       processCount = Math.max(count, processesMin);
       setAvailable();
-    } catch {}
+    } catch {
+      // `call` has counted the failure, and the next report tries again.
+    }
   }
 
   return {

@@ -187,7 +187,6 @@ function createDecision(
   const needed = isAdmitted ? 1 : Math.min(weight, quota);
   return {
     isAdmitted,
-    isTooExpensive: weight > quota,
     remaining: Math.max(Math.floor(available + tolerance), 0),
     resetMs: (quota - available) * stepMs,
     retryMs: Math.max((needed - available) * stepMs, 0),

@@ -51,7 +51,7 @@ export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLi
     const nextCostMs = isAdmitted ? stepMs : Math.min(costMs, windowMs);
     const isNextAdmitted = isAdmitted && remaining > 0;
     const retryMs = isNextAdmitted ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
-    return { isAdmitted, isTooExpensive: costMs > fullCostMs, remaining, resetMs, retryMs };
+    return { isAdmitted, remaining, resetMs, retryMs };
   }
 
   return {

@@ -6,7 +6,6 @@ export type RequestClass = "requests" | "reads" | "writes";
 
 export interface RateDecision {
   readonly isAdmitted: boolean;
-  readonly isTooExpensive: boolean;
   /** As far as this process knows. Infinity without a limit. */
   readonly remaining: number;
   /** Until the whole quota is available. */

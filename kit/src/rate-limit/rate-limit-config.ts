@@ -1,5 +1,5 @@
 import { readNetworks } from "../caller/caller-config.ts";
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 export interface RateLimitConfig {
   /** 0: no limit. */
@@ -15,7 +15,7 @@ export interface RateLimitConfig {
   readonly processesMin: number;
 }
 
-export function readRateLimitConfig(env: EnvironmentReader, profile: "development" | "production"): RateLimitConfig {
+export function readRateLimitConfig(env: EnvironmentReader, profile: Profile): RateLimitConfig {
   return {
     readsPerMinute: env.integer("RATE_LIMIT_READS_PER_MINUTE", {
       fallback: 6_000,

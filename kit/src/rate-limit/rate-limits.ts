@@ -46,7 +46,6 @@ export const windowMs = 60_000;
 
 const unlimited: RateDecision = {
   isAdmitted: true,
-  isTooExpensive: false,
   remaining: Infinity,
   resetMs: 0,
   retryMs: 0,

@@ -1,5 +1,6 @@
 // Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread
 // (introspection.ts). Large responses, and the responses to the queries of tools, are written in a planner worker (planner/task-runner.ts).
+import type { Json } from "@tributary/kit/json/json";
 import {
   type FieldNode,
   getArgumentValues,
@@ -23,8 +24,6 @@ import {
 import { collectFields, responseNameOf, selectionSetsOf } from "../normalize/collect-fields.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
 import { resolveConditionsAndFragments } from "../normalize/resolve-conditions.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The introspection fields of an operation, with their arguments coerced and repeated selections merged. */
 export interface IntrospectionSelection {

@@ -1,8 +1,7 @@
 // Stage 4 of 5: run. The entities and results of root fields that entity-cache.ts stores, in one bounded map, with an index by cache group.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-
-type Json = Readonly<Record<string, unknown>>;
+import type { Json } from "@tributary/kit/json/json";
 
 /** An entity, or the data of a request for root fields. Never changed: several client requests read it. */
 export interface StoredResult {
