@@ -10,10 +10,7 @@ const discardedBytesMax = 16_777_216;
 const mediaTypes = ["application/json"];
 const decompressors = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync } as const;
 
-/**
- * The result is passed to a callback instead of a promise, so that the fast path continues in the same iteration of the event loop.
- * @param done is called once; if the headers are not valid, before this function returns.
- */
+/** By a callback instead of a promise, so that the fast path continues in the same iteration of the event loop. Calls `done` once. */
 export function receiveJsonBody(
   request: IncomingMessage,
   options: ReceiveBodyOptions,
@@ -55,10 +52,7 @@ export function isCompressed(request: IncomingMessage): boolean {
   return codingOf(request) !== "identity";
 }
 
-/**
- * Synchronous: a megabyte takes 1 to 5 ms, the worst that a client can send in one as long as to parse it (20 ms), and only one is decompressed in
- * each iteration of the event loop.
- */
+/** Synchronous: a megabyte takes 1 to 5 ms, at most 20 ms, and only one is decompressed in each iteration of the event loop. */
 export function decompress(request: IncomingMessage, body: Buffer, bytesMax: number): Buffer | Rejection {
   const decompressor = findDecompressor(request);
   if (decompressor === undefined) return body;

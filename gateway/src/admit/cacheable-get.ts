@@ -4,9 +4,7 @@ import type { IncomingMessage } from "node:http";
 /** With any other parameter, a client could fill a cache with any number of URLs for one response. */
 const parameterNames: ReadonlySet<string> = new Set(["extensions", "operationName", "variables"]);
 
-/**
- * It needs no CSRF header: it changes nothing, its response does not depend on credentials that a browser adds, and a CDN could not add the header.
- */
+/** Needs no CSRF header: it changes nothing and depends on no credentials of a browser, and a CDN could not add the header. */
 export function isCacheableGet({ method, url = "", headers }: IncomingMessage): boolean {
   if (method !== "GET" || headers.cookie !== undefined) return false;
   const search = readSearchParameters(url);

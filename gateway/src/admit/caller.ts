@@ -11,10 +11,7 @@ export interface AdmitCallerOptions {
   readonly charges: Charges;
 }
 
-/**
- * Returns a promise only if a signature must be verified. Never throws.
- * @returns undefined if the request is admitted, otherwise the reason to reject it.
- */
+/** Never throws; a promise only if a signature must be verified. @returns the reason to reject the request, if there is one. */
 export function admitCaller(
   options: AdmitCallerOptions,
   exchange: GatewayExchange,

@@ -22,10 +22,7 @@ export interface Charges {
   chargeArrival(caller: Caller): Rejection | undefined;
   /** Each whole millisecond of `documentCpuMs` is 1 more unit of `requests`. */
   debitDocument(exchange: GatewayExchange): void;
-  /**
-   * If it is rejected, the unit of its arrival is returned: a client that polls above its limit of reads can still write.
-   * @throws Rejection RATE_LIMITED; OPERATION_TOO_EXPENSIVE above the whole quota, so that no retry can succeed.
-   */
+  /** A rejection returns the unit of the arrival, so that a client above its limit of reads can still write. @throws Rejection */
   chargeOperation(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number): void;
   /** Takes the units that exceed the weight of the operation. */
   debitResult(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;

@@ -7,11 +7,7 @@ import { Rejection } from "../errors/rejections.ts";
 /** A page cannot send these headers to another origin without a preflight. */
 const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name"] as const;
 
-/**
- * Some versions of a browser send another content type without a preflight (GHSA-9q82-xgwf-vj6h). `rawHeaders`, because `headers` has only the first
- * line.
- * @throws Rejection UNSUPPORTED_MEDIA_TYPE.
- */
+/** Some browsers sent others without a preflight (GHSA-9q82-xgwf-vj6h). `headers` has only the first line. @throws Rejection */
 export function rejectContentType({ rawHeaders }: IncomingMessage): void {
   const contentTypes = listHeaderValues(rawHeaders, "content-type");
   const isAccepted = contentTypes.length === 0 || (contentTypes.length === 1 && isJson(contentTypes[0]));
@@ -19,10 +15,7 @@ export function rejectContentType({ rawHeaders }: IncomingMessage): void {
   throw new Rejection("UNSUPPORTED_MEDIA_TYPE", "A GET may have no content-type but application/json.");
 }
 
-/**
- * Accepts a GET with a content type, which `rejectContentType` has checked, or one of `preflightedHeaders`.
- * @throws Rejection CSRF_PREVENTED.
- */
+/** With a content type, which `rejectContentType` has checked, or one of `preflightedHeaders`. @throws Rejection */
 export function rejectCrossSite({ headers }: IncomingMessage): void {
   if (headers["content-type"] !== undefined) return;
   const hasPreflightedHeader = preflightedHeaders.some((name) => (headers[name] ?? "") !== "");

@@ -4,11 +4,7 @@ import { lowerByPriorityHeader, type PriorityClass } from "@tributary/kit/admiss
 import type { GatewayExchange } from "./exchange.ts";
 
 export interface OperationAdmission {
-  /**
-   * For an admitted request, `leave` must be called.
-   * @param declared `normal` for a document that is not in the operation store.
-   * @returns a promise only while the gateway is saturated.
-   */
+  /** For an admitted request, `leave` must be called. @param declared `normal` for a document that is not in the operation store. */
   enter(exchange: GatewayExchange, declared: PriorityClass): boolean | Promise<boolean>;
   leave(exchange: GatewayExchange): void;
 }

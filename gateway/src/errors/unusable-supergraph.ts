@@ -1,4 +1,2 @@
-/**
- * The supergraph itself is the cause of a failed load, so that another attempt would end in the same way. After any other error the load is repeated.
- */
+/** The supergraph is the cause of a failed load: another attempt would end in the same way. All other loads are repeated. */
 export class UnusableSupergraph extends Error {}

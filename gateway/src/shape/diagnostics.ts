@@ -1,9 +1,6 @@
 // Stage 5 of 5: shape. The durations of the stages, for developers.
 
-/**
- * `Server-Timing` (https://www.w3.org/TR/server-timing/) in milliseconds. `parse` includes stage 1 and the wait for the body; `shape` ends now.
- * @param startsMs of parse, plan, run and shape.
- */
+/** https://www.w3.org/TR/server-timing/ in milliseconds. `parse` includes stage 1 and the wait for the body; `shape` ends now. */
 export function listTimings(startsMs: readonly [number, number, number, number]): readonly string[] {
   const [parseMs, planMs, runMs, shapeMs] = startsMs;
   const durations = [

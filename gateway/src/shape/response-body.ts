@@ -52,10 +52,7 @@ export function writeResponseBody(plan: CompiledPlan, result: RunResult): Shaped
   };
 }
 
-/**
- * Whether `data` is null already after the first `fieldCount` root fields: then a mutation sends no further fetches. No body is being written during
- * a run.
- */
+/** After the first `fieldCount` root fields: then a mutation sends no further fetches. No body is being written during a run. */
 export function isDataNullSoFar(plan: CompiledPlan, fetched: FetchedData, fieldCount: number): boolean {
   out.rewind(0);
   return isDataNull(plan, fetched, fieldCount, out);
@@ -78,9 +75,7 @@ function toCountError(count: number, { code }: FieldProblem): ClientError {
   return { message: `${count} more fields have an error.`, extensions: { code } };
 }
 
-/**
- * Nulls at, above or below the path of a field error follow from that error, and each field has one error (GraphQL spec, "Handling Field Errors").
- */
+/** Their nulls follow from the field error, and each field has one error (GraphQL spec, "Handling Field Errors"). */
 function withoutPropagatedNulls(
   problems: readonly FieldProblem[],
   fieldErrors: readonly FieldError[],

@@ -16,10 +16,7 @@ export interface ResponseSenderOptions {
   readonly observe: GatewayObserver;
 }
 
-/**
- * A shorter body is sent as a string (latin1 keeps the bytes), which node:http sends in one write with the head. A longer one would cost an extra
- * copy.
- */
+/** node:http sends a string (latin1 keeps the bytes) in one write with the head; a longer body would cost an extra copy. */
 const stringBytesMax = 16_384;
 
 export function createResponseSender({ responseTimeoutMs, observe }: ResponseSenderOptions): SendResponse {

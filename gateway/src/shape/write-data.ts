@@ -79,10 +79,7 @@ function createWriter({ joins, lacksEntities }: FetchedData, out: JsonBytes): Wr
   return { out, joins, lacksEntities, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
 }
 
-/**
- * The functions below return false for a null in a non-null position: the parent then rewinds the buffer and becomes null itself, or returns false
- * too.
- */
+/** False means a null in a non-null position: the parent rewinds the buffer and becomes null itself, or returns false too. */
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;

@@ -42,10 +42,7 @@ export interface AdmissionObserver {
   expose(readState: () => AdmissionState): void;
 }
 
-/**
- * How late a timer runs before the limit of requests in flight falls. Every request in flight waits for several iterations of the loop, so this
- * decides the latency under overload.
- */
+/** How late a timer runs before the limit falls. A request waits for several iterations of the loop, so this decides the latency under overload. */
 const delayMsMax = 5;
 /** While requests wait, a timer of this time measures the delay. `setImmediate` would keep the core busy while the loop is idle. */
 const tickMs = 1;

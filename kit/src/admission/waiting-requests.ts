@@ -24,9 +24,7 @@ export interface WaitingRequests {
    * @param criticalMax critical requests are removed only above this number.
    */
   drop(criticalMax: number): WaitingRequest | undefined;
-  /**
-   * Whether a new request is more important than one that `drop` may remove. Also true for every critical request, and for the first of its class.
-   */
+  /** Whether `drop` may remove a less important request. Also true for every critical request, and for the first of its class. */
   outranks(priority: PriorityClass, bucket: number): boolean;
   takeExpired(enteredBeforeMs: number, criticalEnteredBeforeMs: number): WaitingRequest | undefined;
 }

@@ -17,10 +17,7 @@ import { type ClientProgram, createClientKeyCheck, readClientProgram } from "./c
 import { createNetworks } from "./networks.ts";
 
 export interface Caller extends ClientAddress {
-  /**
-   * `user:42` by a verified token, else `client:web` by a client key, else `address:192.0.2.1` (IPv6: the first 64 bits). A claimed client name is
-   * never a key.
-   */
+  /** `user:42` by a verified token, else `client:web` by a client key, else `address:192.0.2.1` (IPv6: its /64); never by a claimed client name. */
   readonly key: string;
   /** Anonymous also if the process does not verify tokens. */
   readonly identity: Identity;
@@ -29,14 +26,11 @@ export interface Caller extends ClientAddress {
 
 export interface Callers {
   /**
-   * Identifies the caller without verifying a signature. @returns undefined if the token was not verified in the last 60 s: call `verify`.
-   * @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s, or that is revoked.
+   * Without verifying a signature. Undefined: call `verify`. @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s, or is
+   * revoked.
    */
   identify(request: IncomingMessage): Caller | undefined;
-  /**
-   * To be charged to a rate limit before (`chargeVerification`).
-   * @throws AppError UNAUTHENTICATED; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
-   */
+  /** After `chargeVerification`. @throws AppError UNAUTHENTICATED; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched. */
   verify(request: IncomingMessage): Promise<Caller>;
   /** By the client key or the address, never by the token, which is not verified. */
   callerWithoutToken(request: IncomingMessage): Caller;

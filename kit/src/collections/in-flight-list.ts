@@ -1,4 +1,3 @@
-/** Only the list changes it. */
 export interface InFlightEntry<Item> {
   readonly item: Item;
   readonly number: number;

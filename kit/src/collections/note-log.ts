@@ -10,7 +10,6 @@ export interface NoteLog {
 
 /** @param notesMax the name that was noted longest ago is evicted. */
 export function createNoteLog({ notesMax }: { readonly notesMax: number }): NoteLog {
-  /** In the order of the notes. */
   const positionByName = new Map<string, number>();
   let position = 0;
   let evictedUpTo = 0;

@@ -19,10 +19,7 @@ export interface Feeds {
   isUp(service: string): boolean | undefined;
   /** Whether `onChanges` or `onReset` was called for the changes of the write. Always false for a service without a feed. */
   knows(write: ServiceWrite): boolean;
-  /**
-   * Waits at most 50 ms, and at most a tenth of `timeoutMs`: a change arrives some milliseconds after its commit.
-   * @returns whether the changes of all these writes are known.
-   */
+  /** At most 50 ms and a tenth of `timeoutMs`: a change arrives some milliseconds after its commit. @returns whether all are known. */
   waitFor(writes: readonly ServiceWrite[], timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,7 +1,4 @@
-/**
- * The HTTP status of each error code of the services and the REST proxy. In GraphQL it is that of a rejected request; an error of a field is in a
- * 200.
- */
+/** In GraphQL, that of a rejected request: an error of a field is in a 200. */
 export const statusOf = {
   MALFORMED_REQUEST: 400,
   UNKNOWN_PARAMETER: 400,
@@ -38,7 +35,6 @@ export const internalErrorMessage = "Internal error. Retry later.";
 export interface Problem {
   /** A JSON Pointer into the value as sent, as a URI fragment (RFC 6901, 6). */
   readonly pointer: string;
-  /** The kind of problem, such as `required`; not an `ErrorCode`. */
   readonly code: string;
   readonly detail: string;
 }
@@ -54,10 +50,8 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly Problem[];
   readonly parameterProblems?: readonly ParameterProblem[];
-  /** For a 406: the media types that the path offers. */
   readonly choices?: readonly string[];
   readonly retryAfterSeconds?: number;
-  /** The log counts failures by it. */
   readonly dependency?: Dependency;
 }
 

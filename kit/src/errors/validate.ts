@@ -17,7 +17,6 @@ export function parseShape<S extends z.ZodType>(schema: S, value: unknown): z.ou
 }
 
 export interface TextLimits {
-  /** In code points, after trimming. */
   readonly min: number;
   readonly max: number;
   /** The subject of the error messages, such as `A name`. */
@@ -28,7 +27,6 @@ export interface TextLimits {
   readonly jsonBytesMax?: number;
 }
 
-/** A text that PostgreSQL can store. */
 export function text(limits: TextLimits) {
   const trim = (value: string) => (limits.keepsEnds ? value : value.trim());
   return z

@@ -7,10 +7,7 @@ export interface AbortSignalLike {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/**
- * An AbortController and its signal in one object. Node's signals are event targets, which cost 4 µs per request. As with those, a listener that is
- * added after the abort is never called.
- */
+/** Node's signals are event targets, which cost 4 µs per request. As with those, a listener added after the abort is never called. */
 export class AbortSource implements AbortSignalLike {
   aborted = false;
   reason: unknown = undefined;
@@ -25,7 +22,6 @@ export class AbortSource implements AbortSignalLike {
     if (index >= 0) this.#listeners.splice(index, 1);
   }
 
-  /** Calls the listeners synchronously. They must not throw. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

@@ -87,10 +87,7 @@ function compareRatedTypes(a: RatedType<string>, b: RatedType<string>): number {
 
 export type ContentCoding = "br" | "gzip";
 
-/**
- * Brotli wins a tie, since it is smaller. `identity` wins only if the client names it with a higher weight.
- * @returns undefined: not compressed, also if the client does not accept `identity` either.
- */
+/** Brotli wins a tie. `identity` wins only if it is named with a higher weight. Undefined also if the client does not accept `identity` either. */
 export function chooseContentCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
   const codings = parseAccept(acceptEncoding);

@@ -26,10 +26,7 @@ export interface Compression {
 
 export interface CompressionOptions {
   readonly bodiesMax?: number;
-  /**
-   * Each occupies a thread of Node's pool. One more than cores, so that a thread has the next body when it has compressed one; at most three of the
-   * pool's four threads, since DNS lookups and files need one.
-   */
+  /** One more than cores, so that a thread has the next body at once; at most three of the pool's four threads, since DNS lookups need one. */
   readonly threadsMax?: number;
 }
 
@@ -84,7 +81,6 @@ function createThreadQueue(threadsMax: number) {
         return await task();
       } finally {
         const next = waiting.shift();
-        // The next task takes the place of this one.
         if (next) next.start();
         else running--;
       }

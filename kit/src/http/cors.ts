@@ -16,10 +16,7 @@ export interface Cors {
   readonly varies: boolean;
   /** Also for rejections: without these headers a page sees only a network error. */
   allowOrigin(request: IncomingMessage, response: ServerResponse): void;
-  /**
-   * Adds the headers of a preflight response if `allowOrigin` has allowed the origin before.
-   * @param methods of the path, separated by commas.
-   */
+  /** Adds headers if `allowOrigin` has allowed the origin before. @param methods of the path, separated by commas. */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 

@@ -5,10 +5,7 @@ export const deadlineHeader = "x-deadline-ms";
 
 const millisecondsPattern = /^\d{1,9}$/;
 
-/**
- * Work that has not started at the deadline is rejected, since no client would get the response. Work that has started continues: after an aborted
- * write the client could not know the state.
- */
+/** Only work that has not started is rejected: after an aborted write the client could not know the state. */
 export function readDeadline(header: string | undefined, now: () => number = () => performance.now()) {
   const hasDeadline = header !== undefined && millisecondsPattern.test(header);
   const deadlineMs = hasDeadline ? now() + Number(header) : Infinity;

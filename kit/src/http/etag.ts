@@ -14,7 +14,6 @@ export function matchesIfNoneMatch(header: string, etag: string): boolean {
   return tags.some((tag) => isSameEtag(tag, etag));
 }
 
-/** Weak comparison (RFC 9110, 8.8.3.2). */
 export function isSameEtag(one: string, other: string): boolean {
   return toOpaqueTag(one) === toOpaqueTag(other);
 }
@@ -40,10 +39,7 @@ export interface RowVersion {
   readonly rowVersion: string;
 }
 
-/**
- * Such as `"7-v2.a1b2c3-public"`.
- * @param view names the set of fields that this caller may see.
- */
+/** Such as `"7-v2.a1b2c3-public"`. @param view names the set of fields that this caller may see. */
 export function writeEtag(rowVersion: string, projection: Projection, view: string): string {
   return `"${rowVersion}-${projectionName(projection)}-${view}"`;
 }
@@ -64,7 +60,6 @@ export function writeListEtag(
   return `"list.${pageDigest}-${projectionName(projection)}-${view}"`;
 }
 
-/** A request may change a row only in a version that is in `only` and not in `not`. */
 export interface Precondition {
   /** Null: every version. */
   readonly only: readonly string[] | null;
@@ -113,7 +108,6 @@ export function allowsVersion({ only, not }: Precondition, rowVersion: string): 
   return only === null || only.includes(rowVersion);
 }
 
-/** @throws AppError PRECONDITION_FAILED. */
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
   if (allowsVersion(precondition, rowVersion)) return;
   throw new AppError("PRECONDITION_FAILED", "The resource has changed since you read it. Read it again.");

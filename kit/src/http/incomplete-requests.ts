@@ -28,7 +28,6 @@ export interface IncompleteRequestsOptions {
   readonly bytesMax?: number;
 }
 
-/** Only `IncompleteRequests` changes it. */
 export interface IncompleteRequest {
   readonly request: IncomingMessage;
   readonly cut: () => void;

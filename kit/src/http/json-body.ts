@@ -55,10 +55,7 @@ const valuesPerMember = 10;
 /** 10,000 different keys take 7 ms. */
 export const defaultJsonLimits: JsonLimits = { levelsMax: 500, membersMax: 10_000 };
 
-/**
- * `JSON.parse` with limits. A repeated key is an error: parsers disagree about which value counts (RFC 8259, 4). It leaves fewer members in the value
- * than the text has keys. @throws JsonError
- */
+/** A repeated key is an error (RFC 8259, 4): it leaves fewer members in the value than the text has keys. @throws JsonError */
 export function parseUniqueJson(text: string, limits: JsonLimits = defaultJsonLimits): unknown {
   const keyCount = countKeys(text, limits);
   const value = parseJson(text);
@@ -146,10 +143,7 @@ export function endOfString(json: string, begin: number): number {
   return json.length;
 }
 
-/**
- * @param quoteIndex of a quote after a backslash. @returns `quoteIndex`, or the index after it if the quote is escaped: by an odd number of
- * backslashes.
- */
+/** @returns the index after the quote, at `quoteIndex`, if it is escaped: by an odd number of backslashes; else `quoteIndex`. */
 function afterEscape(json: string, begin: number, quoteIndex: number): number {
   let firstBackslash = quoteIndex;
   while (firstBackslash > begin && json.charCodeAt(firstBackslash - 1) === backslash) firstBackslash--;

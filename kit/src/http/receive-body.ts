@@ -9,10 +9,7 @@ export interface ReceiveBodyOptions {
 /** `cut`: the process needs the memory for other clients. Respond with 408, and close the connection. */
 export type BodyFailure = "too-large" | "disconnected" | "cut";
 
-/**
- * The result is passed to a callback instead of a promise, so that a body that is complete with the first read is processed in the same iteration of
- * the event loop.
- */
+/** By a callback instead of a promise, so that a body that is complete with the first read is processed in the same iteration. */
 export function receiveBody(
   request: IncomingMessage,
   { bytesMax, incompleteRequests }: ReceiveBodyOptions,
@@ -49,6 +46,22 @@ function append(buffer: Buffer, bytes: number, chunk: Buffer): Buffer {
   if (isTooSmall) buffer.copy(target, 0, 0, bytes);
   chunk.copy(target, bytes);
   return target;
+}
+
+/** Unlike `buffer` of node:stream/consumers, without a Blob for each chunk: most garbage collections were for that memory. */
+export async function collectBody(
+  body: AsyncIterable<Buffer>,
+  bytesMax: number,
+  createError = () => new Error(`The body has more than ${bytesMax} bytes`),
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw createError();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
 }
 
 /** Reads the rest of a body, at most `bytesMax`, so that its client can read the response: closing a connection with unread bytes resets it. */

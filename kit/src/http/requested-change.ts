@@ -1,6 +1,5 @@
 import type { Precondition } from "./etag.ts";
 
-/** In the order in which `readChange` calls them. */
 export interface RequestedChange<T> {
   readonly precondition: () => Precondition;
   readonly input: () => T;

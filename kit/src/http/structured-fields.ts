@@ -80,7 +80,6 @@ class Reader {
     this.take(spacesAndTabsPattern);
   }
 
-  /** @param pattern sticky. @throws InvalidField */
   take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [match] = pattern.exec(this.#text) ?? [];
@@ -90,7 +89,6 @@ class Reader {
   }
 }
 
-/** An empty field is valid. */
 function parseWhole<T>(reader: Reader, members: T, addNext: () => void): T | undefined {
   try {
     reader.skipSpaces();

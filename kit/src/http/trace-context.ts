@@ -2,14 +2,12 @@ import { randomBytes } from "node:crypto";
 
 /** W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/). */
 export interface TraceContext {
-  /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** Two hexadecimal digits; the lowest bit is set if the caller records this trace. */
   readonly flags: string;
 }
 
 export interface CallerContext extends TraceContext {
-  /** 16 hexadecimal digits. */
   readonly spanId: string;
 }
 
@@ -30,7 +28,6 @@ export function readUnsampledTrace(header: string | readonly string[] | undefine
 const flagsStart = 53;
 const flagsEnd = 55;
 
-/** @param traceParent a valid one. */
 export function clearSampledFlag(traceParent: string): string {
   const flags = Number.parseInt(traceParent.slice(flagsStart, flagsEnd), 16);
   if ((flags & 1) === 0) return traceParent;

@@ -64,10 +64,7 @@ const urlProtocols = new Set(["http:", "https:", "postgres:", "postgresql:"]);
 const integerText = /^-?\d{1,15}$/;
 const decimalText = /^\d{1,9}(\.\d{1,9})?$/;
 
-/**
- * Calls `read` once, with a reader that collects problems; a variable with a problem reads as a placeholder. An empty value counts as not set.
- * @throws ConfigError with every problem at once.
- */
+/** A variable with a problem reads as a placeholder, an empty value as not set. @throws ConfigError with every problem at once. */
 export function readEnvironment<T>(environment: Environment, read: (env: EnvironmentReader) => T): T {
   const problems: string[] = [];
   const known = { names: new Set<string>(), prefixes: new Set<string>() };
@@ -114,7 +111,6 @@ type VariableReader = Omit<EnvironmentReader, "withPrefix" | "renamed" | "misspe
 interface ReadOptions<T> extends VariableOptions {
   readonly fallback?: T;
   readonly range?: string;
-  /** Of a variable with a problem, and of an optional one that is not set. */
   readonly placeholder: T;
   readonly required?: boolean;
 }

@@ -16,10 +16,7 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   });
 }
 
-/**
- * @param offset the port this far above has to be free too; 0 requires no second one.
- * @throws Error after 100 ports in use.
- */
+/** @param offset the port this far above has to be free too; 0 requires no second one. @throws Error after 100 ports in use. */
 export async function pickFreePort(host = "127.0.0.1", offset = 0): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(lowestPort, highestPort + 1 - offset);

@@ -23,7 +23,6 @@ export interface RunningServer {
 
 export type Readiness = Readonly<Record<string, string>> & { readonly status: "ready" | "not ready" };
 
-/** In the order of their requests. */
 export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
 
 export interface ServerOptions {
@@ -32,7 +31,6 @@ export interface ServerOptions {
   readonly host: string;
   /** For the error message. Default `PORT`. */
   readonly portVariable?: string;
-  /** 0 takes any free port. */
   readonly port: number;
   readonly log: Log;
   /** Called for each `GET /health/ready`; an error counts as not ready. */

@@ -9,14 +9,12 @@ export interface LogOptions {
   /** pino's levels: `fatal error warn info debug trace silent`. */
   readonly level: string;
   readonly version?: string;
-  /** Of the current request. */
   readonly context?: () => object;
   /** Called with the level of each line from warn on, before it is written. */
   readonly onTrouble?: (level: string) => void;
   readonly destination?: NodeJS.WritableStream;
 }
 
-/** error and fatal have higher ones. */
 const warnLevel = 40;
 /** So that not every line costs a system call. */
 const bufferedBytesMin = 4_096;
@@ -78,7 +76,6 @@ function openOutput(): BufferedOutput {
     logMethod(args, method, level) {
       method.apply(this, args);
       if (level >= warnLevel) {
-        // The process may be about to end.
         flush();
       } else {
         flushTimer ??= setTimeout(flush, flushDelayMs).unref();

@@ -41,7 +41,6 @@ function isKnown(name: string, { names, prefixes }: KnownNames): boolean {
   return [...prefixes].some((prefix) => name.startsWith(prefix));
 }
 
-/** Not the values, which may be secrets. */
 export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVariable[]): void {
   for (const { name, nearest } of variables)
     log.warn({ variable: name, nearest }, `unknown variable ${name} ignored: did you mean ${nearest}?`);
@@ -74,7 +73,6 @@ function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVar
   return nearest === undefined ? undefined : { name, nearest };
 }
 
-/** Damerau-Levenshtein distance, no part edited twice. */
 function countEdits(a: string, b: string): number {
   // A cell has the distance between the first `row` characters of `a` and the first `column` of `b`.
   let beforeLast: readonly number[] = [];

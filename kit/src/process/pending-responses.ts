@@ -14,7 +14,6 @@ export interface PendingResponseList {
    */
   closeConnections(): void;
   count(): number;
-  /** In the order of their requests. */
   ofConnection(connection: Duplex): readonly ServerResponse[];
   /** Once no response to a completely received request is pending. */
   settled(): Promise<void>;

@@ -8,7 +8,6 @@ export interface ProcessIdentity {
   readonly startedAt: string;
 }
 
-/** In /proc/PID/stat. */
 const stateField = 3;
 const startTimeField = 22;
 const psTimeoutMs = 5_000;
@@ -29,7 +28,6 @@ function startFromProc(pid: number): string | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fieldsFromState = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state] = fieldsFromState;
-    // Z is a zombie, X a dead process.
     const hasEnded = state === "Z" || state === "X";
     return hasEnded ? undefined : fieldsFromState[startTimeField - stateField];
   } catch {

@@ -50,7 +50,6 @@ export function readTelemetryConfig(env: EnvironmentReader, defaults: TelemetryD
   };
 }
 
-/** For a process that serves no clients. */
 export function readMetricsConfig(env: EnvironmentReader): Pick<TelemetryConfig, "adminPort" | "adminHost" | "build"> {
   return {
     adminPort: env.optionalInteger("ADMIN_PORT", {

@@ -12,10 +12,7 @@ type LimitedCaller = Pick<Caller, "key" | "address">;
 
 /** A charge returns undefined for a caller that is not limited. */
 export interface CallerLimits {
-  /**
-   * Charges 1 read before a token is verified, which limits a flood of invalid tokens: to a separate limit of the client key or address, which other
-   * requests cannot use up.
-   */
+  /** Limits a flood of invalid tokens: charges 1 read to a separate limit of the client key or address. */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
   /** Charges like `charge`. @returns the decision only if the charge is rejected. */
@@ -54,6 +51,10 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
     return isInNetworks;
   }
 
+  function isLimited(address: string, requestClass: RequestClass): boolean {
+    return limits.quotaOf(requestClass) !== 0 && !isExempt(address);
+  }
+
   return {
     chargeVerification(request) {
       if (limits.quotaOf("reads") === 0) return undefined;
@@ -61,14 +62,10 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
       return isExempt(address) ? undefined : limits.charge(`unverified:${key}`, "reads", 1);
     },
     charge({ key, address }, requestClass, weight) {
-      if (limits.quotaOf(requestClass) === 0) return undefined;
-      if (isExempt(address)) return undefined;
-      return limits.charge(key, requestClass, weight);
+      return isLimited(address, requestClass) ? limits.charge(key, requestClass, weight) : undefined;
     },
     admit({ key, address }, requestClass, weight) {
-      if (limits.quotaOf(requestClass) === 0) return undefined;
-      if (isExempt(address)) return undefined;
-      return limits.admit(key, requestClass, weight);
+      return isLimited(address, requestClass) ? limits.admit(key, requestClass, weight) : undefined;
     },
     debit({ key, address }, requestClass, weight) {
       if (!isExempt(address)) limits.debit(key, requestClass, weight);
@@ -78,8 +75,7 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
     },
     chargeUnreadable(socket) {
       const address = addressOf(socket);
-      if (limits.quotaOf("reads") === 0) return undefined;
-      if (trustedProxies.has(address) || isExempt(address)) return undefined;
+      if (trustedProxies.has(address) || !isLimited(address, "reads")) return undefined;
       return limits.charge(toAddressKey(address), "reads", 1);
     },
     quotaOf: limits.quotaOf,

@@ -1,4 +1,3 @@
-/** Of each caller that has sent a request recently. */
 export interface CallerStates<State> {
   find(key: string, atMs: number): State | undefined;
   add(key: string, state: State): void;

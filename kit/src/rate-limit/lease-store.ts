@@ -7,7 +7,6 @@ import { type Script, leaseScript, presenceScript } from "./store-scripts.ts";
 export interface LeaseStore {
   /** False also while too many calls are in flight: then each process counts its share of the limit. */
   isAvailable(): boolean;
-  /** As far as this process knows. */
   processCount(): number;
   /** @throws Error after 50 ms; the store may have taken the units nevertheless. */
   lease(request: LeaseRequest): Promise<LeaseGrant>;
@@ -58,7 +57,6 @@ const reconnectDelayStepMs = 50;
 const reconnectDelayMaxMs = 1_000;
 const tlsUrl = /^(?:rediss|valkeys):/;
 const processesKey = "tributary:rate-limit:processes";
-/** 132 bits. */
 const hashChars = 22;
 
 /** Connects in the background, and never throws. */
@@ -128,7 +126,6 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
     },
     async close() {
       clearInterval(presenceTimer);
-      // This close is not reported as an outage.
       client.removeAllListeners("close");
       if (client.status === "ready") await withTimeout(client.zrem(processesKey, processId)).catch(() => undefined);
       client.disconnect();

@@ -11,7 +11,6 @@ export interface LeaseMissed {
 
 export interface LeasedLimitOptions {
   readonly requestClass: RequestClass;
-  /** Of all processes together. */
   readonly quota: number;
   readonly windowMs: number;
   readonly callersMax: number;
@@ -35,10 +34,7 @@ interface Lease {
 
 /** Of the quota, by all processes together. */
 const leasedShare = 1 / 10;
-/**
- * Of a window. More than `leasedShare`: even if all leases expire unused, a caller loses less (a tenth of the quota) than is replenished until they
- * expire (a fifth).
- */
+/** More than `leasedShare`: even if all leases expire unused, less is lost (a tenth of the quota) than is replenished until then (a fifth). */
 const lifetimeShare = 1 / 5;
 const tolerance = 1e-6;
 
@@ -52,7 +48,6 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
   const leases = createCallerStates<Lease>({ callersMax, retentionMs: 2 * windowMs, nowMs });
   const callStoreIfNeeded = createLeaseCalls(options);
   const shareOfQuota = () => Math.max(quota / store.processCount(), 1);
-  /** While the store is unavailable. */
   const localLimit = createLocalLimit({ quota: shareOfQuota, windowMs, callersMax, nowMs });
 
   /** A charge above the share takes the whole share: it could never be admitted otherwise. */
@@ -125,10 +120,7 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
   };
 }
 
-/**
- * Calls the store if at most half of a lease is left and the shared bucket is not known to be empty, or for credit and missed units. At most one call
- * per caller is in flight.
- */
+/** If at most half of a lease is left and the shared bucket has units, or for credit and missed units. At most one call per caller is in flight. */
 function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lease, atMs: number) => void {
   const { requestClass, quota, windowMs, store, nowMs } = options;
 
@@ -155,7 +147,6 @@ function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lea
       lease.fullAtMs = atMs + resetMs;
       lease.expiresAtMs = sentAtMs + windowMs * lifetimeShare;
     } catch {
-      // The credit remains, and the next charge calls again.
       return;
     } finally {
       lease.isCalling = false;

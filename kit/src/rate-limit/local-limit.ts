@@ -21,7 +21,6 @@ const tolerance = 1e-6;
  * available again, which each unit delays by `windowMs / quota`.
  */
 export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLimitOptions): ClassLimit {
-  /** With rounding errors. */
   const fullCostMs = windowMs * (1 + tolerance);
   // A used quota is replenished in one window, a debt of at most one quota in a second one.
   const buckets = createCallerStates<Bucket>({ callersMax, retentionMs: 2 * windowMs, nowMs });

@@ -1,7 +1,4 @@
-/**
- * Counted separately, so that a polling page cannot block its user's writes. `requests`: the gateway knows the class of a request only after it has
- * parsed it.
- */
+/** Counted separately, so that a polling page cannot block its user's writes. `requests`: before the gateway knows the class. */
 export type RequestClass = "requests" | "reads" | "writes";
 
 export interface RateDecision {

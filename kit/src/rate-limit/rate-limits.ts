@@ -7,16 +7,12 @@ import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts"
 export interface RateLimits {
   /** 0: no limit. */
   quotaOf(requestClass: RequestClass): number;
-  /** As `ClassLimit.charge`. */
   charge(key: string, requestClass: RequestClass, weight: number): RateDecision;
-  /** As `ClassLimit.admit`. */
   admit(key: string, requestClass: RequestClass, weight: number): RateDecision | undefined;
-  /** As `ClassLimit.debit`. */
   debit(key: string, requestClass: RequestClass, weight: number): void;
   refund(key: string, requestClass: RequestClass, weight: number): void;
   /** draft-ietf-httpapi-ratelimit-headers-10 */
   addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
-  /** After the last request. */
   close(): Promise<void>;
 }
 
@@ -25,7 +21,6 @@ export interface RateLimitsOptions {
   readonly readsPerMinute: number;
   /** 0: no limit. */
   readonly writesPerMinute: number;
-  /** For each class; at times up to twice as many. */
   readonly callersMax: number;
   /** Undefined: a caller has the whole quota in each process. */
   readonly storeUrl?: string | undefined;

@@ -6,7 +6,6 @@ export interface ReplicaAddress {
   /** The URL and `addresses`: the same from one lookup to the next. */
   readonly name: string;
   readonly origin: string;
-  /** And query. */
   readonly path: string;
   /** Each is tried if the one before it fails. Empty if the URL contains the address. */
   readonly addresses: readonly string[];
@@ -16,7 +15,6 @@ export interface ReplicaAddress {
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 export interface AddressBookOptions {
-  /** http(s) URLs. */
   readonly urls: readonly string[];
   readonly resolveHost?: ResolveHost | undefined;
   /** From the end of one lookup of all names to the next. Default 5,000. */
@@ -37,11 +35,9 @@ export interface AddressBook {
   refreshSoon(): void;
 }
 
-/** After a failed lookup or replica. */
 const retryMsMax = 1_000;
 /** Per host name; further addresses are ignored. */
 const addressesMax = 256;
-/** IPv6. */
 const bracketedHost = /^\[(.*)\]$/;
 
 /** A name whose lookup fails keeps its last addresses. */
@@ -102,7 +98,6 @@ export function portOf({ port, protocol }: URL): number {
   return port === "" ? defaultPort : Number(port);
 }
 
-/** Without the brackets of an IPv6 address. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(bracketedHost, "$1");
 }
@@ -122,10 +117,7 @@ async function resolveWithSystem(host: string): Promise<readonly string[]> {
   return records.map(({ address }) => address);
 }
 
-/**
- * A name with addresses of both families (`localhost`) most likely names each machine twice: each address of the preferred family is a replica, with
- * the others as fallbacks (RFC 8305).
- */
+/** Addresses of both families (`localhost`) most likely name each machine twice: those of the other family are fallbacks (RFC 8305). */
 function replicasOf(url: URL, addresses: readonly string[] | undefined): readonly ReplicaAddress[] {
   const { origin, pathname, search } = url;
   const path = pathname + search;

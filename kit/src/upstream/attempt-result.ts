@@ -1,4 +1,3 @@
-// What the result of an attempt means for a retry, for the replica's health and for the client.
 import { Readable } from "node:stream";
 import type { AttemptOutcome } from "./replica-health.ts";
 import type { RetryReason } from "./replica-set.ts";
@@ -6,14 +5,10 @@ import type { ResponseBody, TransportResponse, TransportResult } from "./transpo
 
 /** RFC 9110, section 15.6: another replica may respond better. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
-/**
- * From this time on, no response is a `timeout`, before a `failure`, which counts less: the caller may have set a short deadline. Below
- * `attemptTimeoutMinMs`, since timers may run a little early.
- */
+/** After less time, no response is a `failure`, which counts less, since the caller may have set a short deadline. Below `attemptTimeoutMinMs`. */
 const timeoutMinMs = 450;
 const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 
-/** Undefined for a final result. */
 export function toRetryReason(result: TransportResult<ResponseBody>): RetryReason | undefined {
   if (result.kind === "response") return isUnavailable(result) ? "status" : undefined;
   switch (result.reason) {
@@ -37,7 +32,6 @@ export function toOutcome(result: TransportResult<ResponseBody>, elapsedMs: numb
   }
   const { reason } = result;
   if (reason === "aborted" || reason === "too-large") return "inconclusive";
-  // A broken connection is no timeout, however late.
   if (reason === "reset") return "failure";
   return elapsedMs >= timeoutMinMs ? "timeout" : "failure";
 }
@@ -46,10 +40,7 @@ export function toCause(result: TransportResult<ResponseBody>): unknown {
   return result.kind === "failed" ? result.cause : new Error(`The replica responded with status ${result.status}`);
 }
 
-/**
- * A status outside 200 to 599 cannot be forwarded (parsers accept any three digits; RFC 9110, section 15), nor a streamed body that broke before it
- * had a reader.
- */
+/** A status outside 200 to 599 (RFC 9110, section 15), or a streamed body that broke before it had a reader. */
 export function rejectInvalid<Body extends ResponseBody>(result: TransportResult<Body>): TransportResult<Body> {
   if (result.kind === "failed") return result;
   const { status, body } = result;

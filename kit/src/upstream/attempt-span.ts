@@ -3,17 +3,14 @@ import type { Replica } from "./replica-set.ts";
 import type { ResponseBody, TransportResult } from "./transport.ts";
 
 export interface TracedRequest {
-  /** Of the whole request, retries included. */
   readonly parent: Span;
   readonly name: string;
-  /** Besides those of HTTP. */
   readonly attributes: NonNullable<SpanOptions["attributes"]>;
 }
 
 interface AttemptDescription {
   readonly method: string;
   readonly replica: Pick<Replica<unknown>, "address" | "port">;
-  /** Earlier attempts of this request. */
   readonly resends: number;
 }
 
@@ -39,7 +36,6 @@ export function endAttemptSpan(span: Span, result: TransportResult<ResponseBody>
     span.set("http.response.status_code", result.status);
     if (result.status >= 500) span.fail(String(result.status));
   } else if (result?.reason === "aborted") {
-    // No failure of the replica.
     span.set("tributary.outcome", "aborted");
   } else if (result) span.fail(result.reason);
   span.end();

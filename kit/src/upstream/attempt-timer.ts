@@ -12,26 +12,19 @@ const attemptTimeoutMinMs = 500;
 
 export interface AttemptedRequest<Connection> {
   readonly request: { readonly isIdempotent: boolean };
-  /** Its `listener` is the step in progress. */
   readonly deadline: RequestDeadline;
   readonly endsAtMs: number;
-  /** In their order; the last one is that of the attempt in progress. */
   readonly tried: readonly Replica<Connection>[];
 }
 
 export interface AttemptTimerOptions<Connection> {
   readonly latencies: LatencyWindow;
   readonly replicas: ReplicaSet<Connection>;
-  /** False if no retry is left. */
   takeRetry(replica: string): boolean;
 }
 
 export interface AttemptTimer<Connection> {
-  /**
-   * The caller clears the timer when the attempt ends.
-   * @param nowMs by the clock of `endsAtMs`.
-   * @returns undefined if no other healthy replica is untried.
-   */
+  /** The caller clears the timer. Undefined if no other healthy replica is untried. @param nowMs by the clock of `endsAtMs`. */
   start(attempted: AttemptedRequest<Connection>, nowMs: number): NodeJS.Timeout | undefined;
 }
 

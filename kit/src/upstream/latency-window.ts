@@ -8,7 +8,6 @@ const sizeMax = 256;
 const recomputeMs = 1_000;
 
 export function createLatencyWindow(nowMs: () => number): LatencyWindow {
-  /** A ring. */
   const latencies = new Float64Array(sizeMax);
   let recordedCount = 0;
   let p99Ms = 0;

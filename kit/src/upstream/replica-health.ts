@@ -17,11 +17,9 @@ export type AttemptRole = "regular" | "probe" | "last-resort";
 
 export interface ReplicaHealth {
   readonly state: HealthState;
-  /** Healthy or suspect. */
   readonly isInService: boolean;
   /** A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
-  /** The next idempotent request probes the replica. */
   endPause(): void;
   /** The role must be passed to `endAttempt`, once. */
   startAttempt(): AttemptRole;
@@ -48,10 +46,7 @@ export const transitions: Readonly<Record<HealthState, Readonly<Partial<Record<H
   probing: { success: "healthy", "probe-failure": "ejected", "probe-inconclusive": "ejected" },
 };
 
-/**
- * Without a success between them. Five failures: as Envoy's `consecutive_gateway_failure`. A single `Connection: close` may only mean that this
- * connection has served its number of requests.
- */
+/** Five failures: as Envoy's `consecutive_gateway_failure`. One `Connection: close` may only mean the end of this connection's requests. */
 const ejectionLimits = { failure: 5, timeout: 2, draining: 2 } as const;
 /** Failures and timeouts add up: each adds its share of these points. */
 const pointsToEject = 10;
@@ -95,7 +90,6 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   }
 
   function enterEjected(event: HealthEvent, cause: unknown): void {
-    // The pause remains over.
     if (event === "probe-inconclusive") return;
     // Soon after a restoration the doubling continues: the replica alternates between success and failure.
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;

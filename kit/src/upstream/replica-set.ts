@@ -16,7 +16,6 @@ export interface Replica<Connection> {
 
 export type ReplicaObservation =
   | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
-  /** It still responds. */
   | { readonly kind: "replica-draining"; readonly replica: string; readonly pauseMs: number }
   | { readonly kind: "replica-restored"; readonly replica: string }
   /** While it was ejected: its address is no longer the service's, or the set was closed. */
@@ -24,14 +23,12 @@ export type ReplicaObservation =
 
 export interface ReplicaSetOptions<Connection> {
   open(address: ReplicaAddress): Connection;
-  /** Once no request is in flight on the connection. */
   close(connection: Connection): Promise<void>;
   readonly nowMs: () => number;
   readonly random: () => number;
   observe(observation: ReplicaObservation): void;
 }
 
-/** `status`: 502, 503 or 504. */
 export type RetryReason = "refused" | "reset" | "status" | "timeout";
 
 export interface ReplicaSet<Connection> {
@@ -41,7 +38,6 @@ export interface ReplicaSet<Connection> {
   choose(isIdempotent: boolean): Replica<Connection> | undefined;
   /** Undefined if no replica is likely to do better. */
   chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
-  /** Only then is a late attempt ended early. */
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
   /** The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;

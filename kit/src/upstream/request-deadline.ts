@@ -1,4 +1,3 @@
-// The deadline of one request, with all its attempts.
 import type { AbortSignalLike } from "../http/abort-source.ts";
 
 export type EndReason = "timeout" | "aborted";
@@ -10,8 +9,8 @@ export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
 export type AttemptPhase = "connecting" | "sent" | "responding";
 
 /**
- * The step of a request in progress: lookup, attempt or body. An object instead of a function: with a closure per request, the garbage of one request
- * kept that of later ones alive from one scavenge to the next (V8 13.6), which cost a sixth of the time under load.
+ * An object instead of a function: with a closure per request, garbage survived from one scavenge to the next (V8 13.6): a sixth of the time under
+ * load.
  */
 export interface EndListener {
   readonly phase: AttemptPhase;
@@ -23,7 +22,6 @@ export interface RequestDeadline {
   readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
   /** Each step of the request sets its own. Not called if it is set after the end: check `ended` first. */
   listener: EndListener | undefined;
-  /** Must be called when the request ends. */
   clear(): void;
 }
 

@@ -1,16 +1,12 @@
 export interface RetryBudgetLimits {
-  /** Retries that each request adds, 0 to 1. */
   readonly perRequest: number;
   /** For services with so few requests that `perRequest` adds almost none. */
   readonly perSecond: number;
-  /** Also at the start. */
   readonly burstMax: number;
 }
 
 export interface RetryBudget {
-  /** Not for retries. */
   deposit(): void;
-  /** False if less than one is left. */
   takeRetry(): boolean;
 }
 

@@ -1,11 +1,8 @@
 import type { Readable } from "node:stream";
 import type { AttemptEndReason, RequestDeadline } from "./request-deadline.ts";
 
-/**
- * Sends a request to one replica, once. Sets `deadline.listener`. Rejects only if the request itself is invalid, such as a header with a line break.
- */
+/** Once. Sets `deadline.listener`. Rejects only if the request itself is invalid, such as a header with a line break. */
 export type Transport<Connection, Body extends ResponseBody> = (
-  /** Used if the request has no `path`. */
   replica: { readonly connection: Connection; readonly path: string },
   request: TransportRequest,
   deadline: RequestDeadline,
@@ -13,7 +10,6 @@ export type Transport<Connection, Body extends ResponseBody> = (
 
 export interface TransportRequest {
   readonly method: string;
-  /** And query. */
   readonly path?: string | undefined;
   /** Names and values in turn; the transport adds `host` and `content-length`. */
   readonly headers: readonly string[];
@@ -37,7 +33,6 @@ export interface TransportResponse<Body extends ResponseBody> {
   readonly headers: ResponseHeaders;
   /** As they were received: buffers from undici, strings from `node:http`. */
   readonly rawHeaders: readonly (string | Buffer)[];
-  /** Not decompressed. */
   readonly body: Body;
 }
 
@@ -45,10 +40,7 @@ export function decodeRawHeaders(rawHeaders: TransportResponse<ResponseBody>["ra
   return rawHeaders.map((text) => (typeof text === "string" ? text : text.toString("latin1")));
 }
 
-/**
- * `refused`: nothing was sent. `reset`: the connection broke, or the response is not HTTP; the request may have been processed. `attempt-timeout`:
- * the time of this attempt has passed; `timeout`: that of the request.
- */
+/** `refused`: nothing was sent. `reset`: the connection broke, or the response is not HTTP; the request may have been processed. */
 export interface TransportFailure {
   readonly kind: "failed";
   readonly reason: "reset" | "too-large" | AttemptEndReason;

@@ -45,7 +45,6 @@ interface BodyMode {
 
 const streamedMode: BodyMode = { isStreamed: true, bodyBytesMax: Infinity };
 
-/** A longer body fails as `too-large`. */
 export function createBufferedTransport(bodyBytesMax: number): Transport<Dispatcher, Buffer> {
   const mode: BodyMode = { isStreamed: false, bodyBytesMax };
   return (replica, request, deadline) => dispatch(replica, request, deadline, mode) as Promise<TransportResult<Buffer>>;
@@ -60,10 +59,7 @@ const shortBytesMax = 65_536;
 /** Of undici, for a request that cannot be sent to any replica. */
 const unsendableCodes = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]);
 
-/**
- * undici's `dispatch` reports when the first byte may be sent: a request that fails before is safe to send again. It also preserves the headers as
- * they were received, and saves a stream per response.
- */
+/** `dispatch` reports when the first byte may be sent: a request that fails before is safe to send again. It saves a stream per response. */
 function dispatch(
   { connection, path: defaultPath }: { readonly connection: Dispatcher; readonly path: string },
   request: TransportRequest,
@@ -73,7 +69,6 @@ function dispatch(
   const { method, path = defaultPath, headers, body = null } = request;
   return new Promise((resolve, reject) => {
     const handler = new ResponseHandler({ request, deadline, mode, resolve, reject });
-    // undici does not change the headers.
     connection.dispatch({ method, path, headers: headers as string[], body }, handler);
   });
 }
@@ -115,7 +110,6 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (this.#isSettled) return;
-    // RFC 9110, section 15.2.
     if (status < 200) {
       this.#o.request.onInformation?.(status, headers);
       return;
@@ -192,7 +186,6 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
       kind: "response",
       status: this.#status,
       headers: this.#headers,
-      // HTTP/2 is off.
       rawHeaders: rawHeaders as readonly Buffer[],
       body,
     });

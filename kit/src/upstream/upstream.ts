@@ -31,17 +31,13 @@ import type {
 export interface Upstream<Connection> {
   /** The next request fails as `overloaded`. */
   readonly isFull: boolean;
-  /**
-   * A failure is a result too.
-   * @throws Error if the request cannot be sent at all: a bug of the caller.
-   */
+  /** A failure is a result too. @throws Error if the request cannot be sent at all: a bug of the caller. */
   send<Body extends ResponseBody>(
     request: UpstreamRequest,
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
-  /** Once no request is in flight. */
   close(): Promise<void>;
 }
 
@@ -50,7 +46,6 @@ export interface UpstreamRequest extends TransportRequest {
   readonly isIdempotent: boolean;
   /** For everything, with the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  /** As `X-Deadline-Ms`, by each attempt. */
   readonly sendsDeadline?: boolean;
   readonly signal?: AbortSignalLike;
   /** Each attempt becomes a span and sends its `traceparent`: `headers` must contain none. */
@@ -74,11 +69,10 @@ export interface PendingBody {
 
 export interface UpstreamFailure {
   readonly kind: "failed";
-  /** Undefined if the request was sent to none. */
   readonly replica: string | undefined;
   /**
-   * As in `TransportFailure`. `refused`: also if no address is known. `overloaded`: `requestsMax` requests are in flight; nothing was sent.
-   * `timeout`: also if no attempt got a response in time.
+   * As in `TransportFailure`. `overloaded`: nothing was sent. `refused`: also if no address is known. `timeout`: also if no attempt got a response in
+   * time.
    */
   readonly reason: "refused" | "reset" | "too-large" | "overloaded" | EndReason;
   readonly cause: unknown;
@@ -93,7 +87,6 @@ export type UpstreamObservation =
       readonly reason: RetryReason | "rejected";
       readonly status: number | undefined;
     }
-  /** The request is not sent again. */
   | { readonly kind: "retry-over-budget"; readonly replica: string }
   | { readonly kind: "dns-lookup-failed"; readonly host: string; readonly cause: unknown };
 
@@ -110,7 +103,6 @@ export interface UpstreamOptions<Connection> {
   readonly random?: (() => number) | undefined;
   readonly observe?: ((observation: UpstreamObservation) => void) | undefined;
   open(address: ReplicaAddress): Connection;
-  /** Once no request is in flight on it. */
   close(connection: Connection): Promise<void>;
 }
 
@@ -206,7 +198,6 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
     } finally {
-      // The caller's `finish` releases it.
       const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
       if (!hasPendingBody) this.#release(deadline);
     }
@@ -295,12 +286,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 
   #endAttempt({ replica, role }: Attempt<Connection>, outcome: AttemptOutcome, cause: unknown): void {
-    // It may be replaced by one with another address.
     if (outcome !== "success" && outcome !== "inconclusive") this.#addresses.refreshSoon();
     this.#replicas.endAttempt(replica, role, outcome, cause);
   }
 
-  /** Also takes the retry from the budget. */
   #chooseNext<Body extends ResponseBody>(
     { request, tried }: RequestInProgress<Connection, Body>,
     reason: RetryReason,

@@ -7,15 +7,9 @@ import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 
 export interface RestCharges {
-  /**
-   * Before the verification of a token: to a limit of the client key or address, since the user is not known yet. Adds headers only to a rejection.
-   * @throws AppError TOO_MANY_REQUESTS.
-   */
+  /** To a limit of the client key or address, since the user is not known yet. Adds headers only to a rejection. @throws AppError */
   chargeVerification(request: IncomingMessage, headers: string[]): void;
-  /**
-   * Pushes the rate limit headers to `headers`. Nothing is charged for `OPTIONS`.
-   * @throws AppError TOO_MANY_REQUESTS.
-   */
+  /** Pushes the rate limit headers to `headers`. Nothing is charged for `OPTIONS`. @throws AppError TOO_MANY_REQUESTS */
   charge(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
   /** Each whole millisecond beyond the first, which `charge` has charged, is 1 more unit. */
   debit(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, cpuMs: number): void;

@@ -58,10 +58,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   REQUEST_TIMEOUT: "The request was not complete in time.",
 };
 
-/**
- * A complete HTTP response, for a connection on which no request could be parsed.
- * @param headers alternating names and values.
- */
+/** For a connection on which no request could be parsed. @param headers alternating names and values. */
 function writeProblemResponse(code: ErrorCode, requestId: string, headers: readonly string[]): string {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
   const body = JSON.stringify(toProblemDocument(error, { requestId }));

@@ -9,7 +9,6 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly method: string;
-  /** As it was sent. */
   readonly url: string;
   readonly requestId: string;
   readonly proxyHeaders: ProxyHeaders;
@@ -22,9 +21,7 @@ export interface ProxyHeaders {
   readonly onEvery: string[];
   /** Only for responses of a service or the cache: `Content-Location`. */
   readonly onResource: string[];
-  /** Besides the service's. */
   readonly vary: string[];
-  /** Replaces `application/json`. */
   mediaType: string | undefined;
 }
 

@@ -3,7 +3,6 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { hasOneHost } from "@tributary/kit/http/host";
 
-/** RFC 9112, 3.2. */
 export interface Target {
   /** As sent, from its first slash. */
   readonly path: string;
@@ -34,7 +33,6 @@ export function parseTarget(text: string): Target | undefined {
   return isValid ? { path, query, authority } : undefined;
 }
 
-/** @throws AppError MALFORMED_REQUEST. */
 export function readTarget(url: string): Target {
   const target = parseTarget(url);
   if (!target) throw new AppError("MALFORMED_REQUEST", "The request target is not a valid path.");

@@ -1,4 +1,3 @@
-/** The deadline of a response body that is a stream. */
 import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { AttemptOutcome } from "@tributary/kit/upstream/replica-health";
@@ -8,15 +7,11 @@ import { isConnectionError, gatewayTimeout } from "../errors/service-failure.ts"
 export interface BodyWatch {
   readonly pending: PendingBody;
   readonly signal: AbortSignalLike;
-  /** Beyond the service's deadline. */
   readonly readerExtraMs: number;
   onClosed(): void;
 }
 
-/**
- * At the deadline, the body is destroyed with an AppError GATEWAY_TIMEOUT; if received bytes wait for their reader, `readerExtraMs` later. If
- * `signal` is aborted, it is destroyed without an error.
- */
+/** At the deadline it ends with an AppError GATEWAY_TIMEOUT, `readerExtraMs` later if received bytes wait for their reader. */
 export function watchBody(body: Readable, { pending, signal, readerExtraMs, onClosed }: BodyWatch): void {
   const { deadline } = pending;
   let isServiceLate = false;

@@ -28,24 +28,19 @@ import { closeConnection, openConnection, type ReplicaConnection } from "./repli
 
 export interface ServiceRequest {
   readonly method: string;
-  /** And query. */
   readonly target: string;
-  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
-  /** When no client waits for the response. */
   readonly signal: AbortSignalLike;
   /** Then a `POST` that has an `Idempotency-Key` may be retried. */
   readonly takesIdempotencyKey?: boolean;
   /** Each attempt becomes a child span, whose trace the service gets. */
   readonly span?: Span | undefined;
-  /** 1xx. */
   readonly onInformation?: InformationListener | undefined;
 }
 
 export interface ServiceResponse {
   readonly status: number;
-  /** Alternating names and values. */
   readonly headers: readonly string[];
   /** A stream must be read or destroyed. It is destroyed with an error if the response is truncated or late, without one if `signal` is aborted. */
   readonly body: Buffer | Readable;
@@ -56,10 +51,8 @@ type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** Both functions share replicas, their health, the retry budget and the limit of requests in flight. */
 export interface ServiceClient {
-  /** `GET` and `HEAD`, also in the background. */
   readonly sendByUndici: SendToService;
   readonly sendByMiddleware: SendToService;
-  /** Once no request is in flight. */
   close(): Promise<void>;
 }
 
@@ -70,7 +63,6 @@ export interface ServiceClientOptions extends Pick<
   "urls" | "resolveEveryMs" | "retryBudget" | "resolveHost" | "nowMs" | "random"
 > {
   readonly service: string;
-  /** In flight at once; further ones are rejected. */
   readonly requestsMax: number;
   /** For everything, with the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
@@ -163,7 +155,6 @@ function hasIdempotencyKey(headers: readonly string[]): boolean {
 /** Each attempt gets these (kit/src/upstream); not `Expect`, since the body is sent at once. */
 const setPerAttempt: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
 
-/** RFC 9110, 7.6.1. */
 function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly string[] {
   const connectionNames = connectionNamesOf(headers);
   const remaining: string[] = [];

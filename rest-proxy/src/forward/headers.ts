@@ -5,10 +5,7 @@ import { listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/ht
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { ClientAddress } from "@tributary/kit/caller/client-address";
 
-/**
- * RFC 9110, 7.6.1 and 11.7; `Trailer` (RFC 2616, 13.5.1); `HTTP2-Settings` (RFC 7540, 3.2.1). `cache/` imports nothing of the proxy, so it has its
- * own list.
- */
+/** RFC 9110, 7.6.1 and 11.7; RFC 2616, 13.5.1; RFC 7540, 3.2.1. `cache/` imports nothing of the proxy, so it has its own list. */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "http2-settings",
@@ -23,9 +20,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/**
- * Headers that the proxy has handled or sets itself, that could claim another identity or address, and `Write-Position`, which only services send.
- */
+/** Handled or set by the proxy, could claim another identity or address, or (`Write-Position`) only for services to send. */
 const neverForwarded: ReadonlySet<string> = new Set([
   "cf-connecting-ip",
   "client-ip",
@@ -72,14 +67,10 @@ export interface ForwardingContext {
   readonly bodyBytes: number | undefined;
   /** `GET` or `HEAD`. The proxy negotiates media type and content coding itself. */
   readonly isRead: boolean;
-  /**
-   * The service then gets neither `Forwarded` nor `X-Forwarded-…`, on which the response must not depend. It gets `Authorization` in any case: the
-   * cache follows the rules for it (RFC 9111, 3.5).
-   */
+  /** The response must not depend on `Forwarded`, which is left out. For `Authorization`, the cache has rules (RFC 9111, 3.5). */
   readonly mayBeShared: boolean;
 }
 
-/** On `GET` and `HEAD`. */
 const negotiatedByProxy: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
 
 /** On `GET` and `HEAD`: a partial response or a 412 could not be cached (RFC 9110, 13.1 and 14.2). */
@@ -163,7 +154,6 @@ export function connectionNamesOf(headers: readonly string[]): ReadonlySet<strin
   return lines.length === 0 ? noNames : parseConnectionNames(lines.join(","));
 }
 
-/** The most frequent values, which need no parsing. */
 const valuesWithoutEffect: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
 
 function parseConnectionNames(connection: string | undefined): ReadonlySet<string> {
@@ -171,10 +161,7 @@ function parseConnectionNames(connection: string | undefined): ReadonlySet<strin
   return new Set(parseTokens(connection));
 }
 
-/**
- * Node rejects a target and headers of more than 16 KiB. 1 KiB less, for what is added later: conditions of the cache, and `Host`, the deadline and
- * the trace.
- */
+/** Node rejects more than 16 KiB. 1 KiB less, for what is added later: conditions of the cache, `Host`, deadline and trace. */
 const forwardedBytesMax = 15_360;
 
 /**

@@ -24,12 +24,10 @@ export class MiddlewareRequest {
     this.#body = body;
   }
 
-  /** This request never emits an event. */
   on(): this {
     return this;
   }
 
-  /** Head and body in one write. */
   pipe(outgoing: ClientRequest): void {
     outgoing.end(this.#body);
   }
@@ -42,7 +40,6 @@ export const unusedResponse = {
   on: () => unusedResponse,
 } as unknown as ServerResponse;
 
-/** A header with several lines has an array. */
 function toRecord(headers: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {

@@ -67,7 +67,6 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     options.deadline.listener = this;
   }
 
-  /** Sets the request's path. */
   route(): ReplicaConnection {
     const { request, replica } = this.#options;
     this.url = request.path ?? replica.path;
@@ -122,7 +121,6 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     this.#outgoing?.destroy();
   }
 
-  /** A bug would occur with every replica. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#options.reject(error ?? new Error("http-proxy-middleware ignored a request"));

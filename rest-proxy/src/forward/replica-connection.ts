@@ -34,10 +34,7 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
   };
 }
 
-/**
- * Calls back once the socket is connected, TLS included. Destroys the request after `timeoutMs`, so that another replica can be tried long before the
- * timeout of the whole request.
- */
+/** TLS included. Destroys the request after `timeoutMs`, so that another replica can be tried long before the request's timeout. */
 export function whenConnected(request: ClientRequest, timeoutMs: number, onConnected: () => void): void {
   const { socket } = request;
   if (!socket?.connecting) return onConnected();

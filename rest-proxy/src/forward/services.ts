@@ -5,11 +5,9 @@ import { createServiceClient, type ServiceClient } from "./client.ts";
 export interface ServicesOptions {
   /** Scheme, host and port of each replica, or of a name with several addresses; by service. */
   readonly addresses: Readonly<Record<string, readonly string[]>>;
-  /** For each service. */
   readonly inFlightMax: number;
   /** For the whole response of a service. */
   readonly upstreamTimeoutMs: number;
-  /** For a client to read its response. */
   readonly responseTimeoutMs: number;
   readonly observe: Observe;
   readonly observers?: ((service: string) => ServiceClientObserver) | undefined;
@@ -19,7 +17,6 @@ export interface ServicesOptions {
 export interface Services {
   /** @throws Error for a service without an address. */
   get(service: string): ServiceClient;
-  /** Once no request is in flight and the connections are closed. */
   close(): Promise<void>;
 }
 

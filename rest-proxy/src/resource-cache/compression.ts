@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { type Compression, compressedBytesMin } from "@tributary/kit/http/compression";
 import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { collectBody } from "@tributary/kit/http/receive-body";
 import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
 import { dropBody } from "../cache/body-relay.ts";
 import { ClientDisconnected, asAppError } from "../errors/service-failure.ts";
@@ -86,10 +87,7 @@ function toCompressedResponse(response: OriginResponse, coding: ContentCoding, c
 async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
   if (!(body instanceof Readable)) return body;
   try {
-    // Not `buffer` of node:stream/consumers, which copies each chunk through a Blob: most garbage collections were for that memory.
-    const chunks: Buffer[] = [];
-    for await (const chunk of body) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
+    return await collectBody(body, compressedBytesMax);
   } catch (error) {
     if (signal.aborted) throw new ClientDisconnected("No client waits for the response.", { cause: error });
     throw asAppError(error);
@@ -127,10 +125,7 @@ function withSuffix(tag: string, coding: ContentCoding): string {
 
 const suffixPatterns = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
 
-/**
- * Other suffixes remain: the service does not know such an ETag and sends the whole response.
- * @returns `request` itself if there is nothing to change.
- */
+/** Other suffixes remain: the service then sends the whole response. @returns `request` itself if there is nothing to change. */
 function withPlainTags(request: OriginRequest, coding: ContentCoding | "any" | undefined): OriginRequest {
   const { headers } = request;
   let plainHeaders: string[] | undefined;

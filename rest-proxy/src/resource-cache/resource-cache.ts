@@ -36,7 +36,6 @@ export function createResourceCache(
     nowMs,
     isFollowed,
     keysOf: createKeysOf(table),
-    // Thrown only if nothing was sent.
     isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
     observe(observation) {
       observer?.count(observation);
@@ -49,11 +48,7 @@ export function createResourceCache(
   return cache;
 }
 
-/**
- * For `Vary`, the value of `Accept-Encoding` is the chosen content coding. `Accept` makes no variants: it only selects the version, which the key
- * contains.
- * @param key the canonical version, path and query, such as `/v2/things?first=5`.
- */
+/** `Accept` makes no variants: it only selects the version. @param key the canonical version, path and query: `/v2/things?first=5`. */
 export function createLookup(
   request: CacheableRequest,
   { service, heuristicSecondsMax }: Pick<Route, "service" | "heuristicSecondsMax">,

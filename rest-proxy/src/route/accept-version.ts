@@ -12,10 +12,7 @@ export type VersionChoice =
   /** The client accepts the default version, which the path does not have: 404, not 406. */
   | { readonly kind: "unknown" };
 
-/**
- * @param offered the versions that have the path, or only the one that the path names.
- * @param defaultVersion need not be offered.
- */
+/** @param offered the versions that have the path, or only the one that the path names. @param defaultVersion need not be offered. */
 export type ChooseVersion = (
   accept: string | undefined,
   offered: readonly number[],
@@ -25,10 +22,7 @@ export type ChooseVersion = (
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
-/**
- * By RFC 9110, 12.5.1. `application/vnd.tributary.v2+json` and `application/json;version=2` name a version; `application/json` and wildcards mean the
- * default version, even where only another one is offered. Other parameters are ignored.
- */
+/** `application/vnd.tributary.v2+json` and `application/json;version=2` name a version; `application/json` and wildcards mean the default version. */
 export function createVersionChooser(): ChooseVersion {
   const memo = createBoundedMap<VersionChoice>({ entriesMax: memoMax });
 
@@ -65,15 +59,12 @@ interface Candidate {
 
 /** With the most specific range that matches, which determines the weight. */
 interface RatedCandidate extends Candidate {
-  /** From 0 (not acceptable) to 1. */
   readonly quality: number;
-  /** -1 if no range matches. */
   readonly specificity: number;
   readonly index: number;
 }
 
 interface Range {
-  /** Undefined for a wildcard. */
   readonly media: Media | undefined;
   /** Undefined for a range without a version; 0, which matches none, for an invalid one. */
   readonly version: number | undefined;
@@ -118,7 +109,6 @@ function readRanges(accept: string): readonly Range[] {
   return elements.map(readRange).filter((range) => range !== undefined);
 }
 
-/** The default version first, then the newest. */
 function sortVersions(offered: readonly number[], defaultVersion: number): readonly number[] {
   const others = offered.filter((version) => version !== defaultVersion).sort((a, b) => b - a);
   return offered.includes(defaultVersion) ? [defaultVersion, ...others] : others;
@@ -157,7 +147,6 @@ function matches({ media, version }: Range, candidate: Candidate, defaultVersion
   return matchesVersion && matchesMedia;
 }
 
-/** For the client. */
 function listMediaTypes(versions: readonly number[], defaultVersion: number): readonly string[] {
   const mediaTypes: string[] = versions.includes(defaultVersion) ? ["application/json"] : [];
   for (const version of versions) {

@@ -27,7 +27,6 @@ export function encodePathParameter(value: string): string {
   return encodeURIComponent(value);
 }
 
-/** Undefined for invalid UTF-8. */
 function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

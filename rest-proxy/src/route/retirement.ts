@@ -3,7 +3,6 @@ import { AppError } from "@tributary/kit/errors/app-error";
 
 export interface Retirement {
   readonly version: number;
-  /** Milliseconds since 1970. */
   readonly deprecatedAtMs: number | undefined;
   /** Not before `deprecatedAtMs` (RFC 9745, 4). */
   readonly sunsetAtMs: number | undefined;
@@ -15,7 +14,6 @@ export interface RetirementsOptions {
 }
 
 export interface Retirements {
-  /** Alternating names and values. */
   headersOf(version: number): readonly string[] | undefined;
   /** @throws AppError GONE. */
   requireBeforeSunset(version: number): void;
@@ -56,12 +54,9 @@ export function successorLink(path: string): string {
 const dayMs = 86_400_000;
 const daysFromNowPattern = /^[+-]\d{1,5}d$/;
 const datePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?$/;
-/** Such as `1=2027-06-01`. */
 const datedVersionPattern = /^([1-9]\d{0,2})=(.+)$/;
 
-/**
- * `2027-06-01` (from 00:00 UTC), `2027-06-01T12:00:00Z`, or days from now, `-30d` or `+180d`: for the defaults of development, which must not expire.
- */
+/** `2027-06-01T12:00:00Z`, a day (from 00:00 UTC), or days from now, `+180d`: for the defaults of development, which must not expire. */
 export function readDate(text: string, nowMs: number): number | undefined {
   if (daysFromNowPattern.test(text)) {
     const days = Number(text.slice(0, -1));
@@ -75,10 +70,7 @@ export function readDate(text: string, nowMs: number): number | undefined {
   return isRealDay ? dateMs : undefined;
 }
 
-/**
- * Entries such as `1=2026-06-01` and `2=+90d`. Of those with the same version, the last applies.
- * @param report called for each problem, after which the process does not start.
- */
+/** Entries such as `1=2026-06-01` and `2=+90d`; of the same version, the last applies. After a `report`, the process does not start. */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },
   nowMs: number,

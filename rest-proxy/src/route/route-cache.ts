@@ -9,7 +9,6 @@ export interface CachedRoute {
   readonly target: Target;
   readonly resolved: ResolvedVersion;
   readonly route: Route;
-  /** The cache key. */
   readonly resource: string;
 }
 
@@ -21,9 +20,7 @@ export interface RouteCache {
 
 /** At most about 6 MB in all. */
 const urlsMax = 4_096;
-/** Per URL, the most recent ones. */
 const acceptsMax = 2;
-/** Of URL and `Accept` together. */
 const keyLengthMax = 256;
 
 interface AcceptEntry {

@@ -5,13 +5,11 @@ import { ConfigError } from "@tributary/kit/process/env";
 import { decodePathParameter, encodePathParameter } from "./path-parameter.ts";
 import type { Route } from "./routes.ts";
 
-/** Of one path in one version. */
 export interface RouteEntry {
   /** `HEAD` exists wherever `GET` does. */
   readonly routes: ReadonlyMap<string, Route>;
   /** Canonical, with the version: never the client's spelling. */
   readonly path: string;
-  /** Decoded, in order. */
   readonly params: readonly string[];
   /** Such as `GET, HEAD, OPTIONS`. */
   readonly allow: string;
@@ -20,7 +18,6 @@ export interface RouteEntry {
 export interface RouteTable {
   /** @param path without its version. Literal segments are case-sensitive; a slash at the end or needless encoding matches nothing. */
   find(version: number, path: string): RouteEntry | undefined;
-  /** Ascending. */
   versionsAt(path: string): readonly number[];
   /** Of any route, ascending. */
   readonly versions: readonly number[];
@@ -31,7 +28,6 @@ export interface RouteTable {
 interface Node {
   /** Before each parameter and after the last one: `/v2/things/` and `/parts` for `/things/:id/parts` in version 2. */
   readonly literalTexts: readonly string[];
-  /** By segment. */
   readonly literalChildren: Map<string, Node>;
   parameterChild: Node | undefined;
   /** Empty if the node is only the beginning of paths. */
@@ -45,7 +41,6 @@ interface Match {
   readonly params: readonly string[];
 }
 
-/** Of a list such as `GET, HEAD, OPTIONS`. */
 const lastSeparator = /, (?=[A-Z]+$)/;
 
 /** @throws ConfigError naming two routes with the same method, version and path. */
@@ -84,7 +79,6 @@ export function selectRoute(entry: RouteEntry, method: string, response: ServerR
   throw methodNotAllowed(entry.allow);
 }
 
-/** @param allow at least two methods. */
 export function methodNotAllowed(allow: string): AppError {
   const methods = allow.replace(lastSeparator, " or ");
   return new AppError("METHOD_NOT_ALLOWED", `Use ${methods} for this path.`);
@@ -105,7 +99,6 @@ function emptyNode(literalTexts: readonly string[]): Node {
   };
 }
 
-/** @returns the route that already has this method and path, if any. */
 function addRoute(root: Node, route: Route): Route | undefined {
   let node = root;
   for (const segment of route.path.slice(1).split("/")) {
@@ -131,10 +124,7 @@ function findMatch(root: Node | undefined, path: string): Match | undefined {
   return descend(root, path.slice(1).split("/"), 0, []);
 }
 
-/**
- * A literal segment has precedence over a parameter. The depth is bounded by the table, not by the path.
- * @param params before `depth`.
- */
+/** A literal segment has precedence over a parameter. The depth is bounded by the table, not by the path. */
 function descend(node: Node, segments: readonly string[], depth: number, params: readonly string[]): Match | undefined {
   const segment = segments[depth];
   if (segment === undefined) return node.routes.size > 0 ? { node, params } : undefined;

@@ -1,23 +1,17 @@
-// The routes of supergraph/routes.json, read once, at the start.
 import { readFileSync } from "node:fs";
 import { type PriorityClass, priorityClasses } from "@tributary/kit/admission/priority";
 import { ConfigError } from "@tributary/kit/process/env";
 import { heuristicSecondsLimit, priorityOfRoute } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 
-/** As its service declares it. */
 export interface Route {
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Without its version, such as `/things/:id`. */
   readonly path: string;
   readonly versions: readonly number[];
-  /** Requests with other parameters are rejected. */
   readonly query: readonly string[];
-  /**
-   * Only for the request headers of a read: with `none`, they include `Forwarded`, since no other client gets the response. Whether a response is
-   * stored depends on its own headers.
-   */
+  /** With `none`, the request of a read includes `Forwarded`. Whether a response is stored depends on its own headers. */
   readonly cache: "public" | "private" | "none";
   /** Upper bound of the heuristic freshness (RFC 9111, 4.2.2). Without it, a response without explicit freshness is validated before each use. */
   readonly heuristicSecondsMax?: number | undefined;
@@ -29,7 +23,6 @@ export interface Route {
   readonly summary: string;
 }
 
-/** Literal segments in lower case, and parameters. */
 const routePathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
 /** A version, or a path that the proxy serves itself. */
 const reservedPathPattern = /^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/;
@@ -81,7 +74,6 @@ export function loadRoutes(file: string): readonly Route[] {
 export function readRoutes(value: unknown): readonly Route[] {
   const parsed = fileSchema.safeParse(value);
   if (parsed.success) return parsed.data.routes;
-  // An issue about the whole file has an empty path.
   const problems = parsed.error.issues.map(
     ({ path, message }) => `${z.core.toDotPath(path) || "the file"}: ${message}`,
   );

@@ -17,7 +17,6 @@ export interface UsageOptions {
 /** At most versions × routes × (known clients + 2) counts: 2 for `other` and `unnamed`. */
 export function createUsage({ knownClients, newestVersion }: UsageOptions): Usage {
   const knownNames = new Set(knownClients);
-  /** By version, route and client. */
   const counts = new Map<number, Map<string, Map<string, number>>>();
 
   function clientOf(name: string | undefined): string {

@@ -1,4 +1,3 @@
-/** Resolves a path and `Accept` to a version and its route entry. */
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 import {
