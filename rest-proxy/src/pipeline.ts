@@ -32,7 +32,7 @@ import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
-import { respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
+import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
 import type { CachedRoute } from "./route/route-cache.ts";
 import { selectRoute, upstreamPath } from "./route/route-table.ts";
@@ -168,7 +168,7 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   }
   if (uncachedRoute) routeCache.set(method, url, headers.accept, uncachedRoute);
   respondFromCache(exchange, cachedResponse);
-  stages.responseTimeout.watch(exchange);
+  closeResponseIfUnread(exchange, stages);
   return undefined;
 }
 
@@ -243,7 +243,7 @@ async function fetchResponse(admitted: AdmittedRequest, body: Buffer | undefined
     if (!canSendProblem) return;
     throw reportFailure(error, admitted, stages.observe);
   }
-  stages.responseTimeout.watch(admitted);
+  closeResponseIfUnread(admitted, stages);
 }
 
 /** The parts of a request to a service that the cache does not choose. */

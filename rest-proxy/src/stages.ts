@@ -21,7 +21,6 @@ import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache/resource-cache.ts";
-import { createResponseTimeout, type ResponseTimeout } from "./respond/respond.ts";
 import { createRetirements, type Retirement, type Retirements } from "./route/retirement.ts";
 import { createRouteCache, type RouteCache } from "./route/route-cache.ts";
 import type { RouteTable } from "./route/route-table.ts";
@@ -96,7 +95,7 @@ export interface Stages {
   readonly addCacheTags: (response: OriginResponse) => OriginResponse;
   readonly compression: Compression;
   readonly services: Services;
-  readonly responseTimeout: ResponseTimeout;
+  readonly responseTimeoutMs: number;
   readonly observe: Observe;
 }
 
@@ -157,7 +156,7 @@ export function createStages(options: RestProxyOptions): Stages {
       observe,
       observers: observers?.services,
     }),
-    responseTimeout: createResponseTimeout(responseTimeoutMs, observe),
+    responseTimeoutMs,
     observe,
   };
 }

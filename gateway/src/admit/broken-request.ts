@@ -1,15 +1,9 @@
 // Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object.
 import type { Server } from "node:http";
-import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
+import { type BrokenRequestRejection, rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type ClientCode, codes } from "../errors/codes.ts";
 import { rejectionBody } from "../errors/rejections.ts";
-
-const reasonPhrases: Partial<Record<ClientCode, string>> = {
-  MALFORMED_REQUEST: "Bad Request",
-  REQUEST_TIMEOUT: "Request Timeout",
-  HEADERS_TOO_LARGE: "Request Header Fields Too Large",
-};
 
 /**
  * Sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding), too
@@ -18,7 +12,7 @@ const reasonPhrases: Partial<Record<ClientCode, string>> = {
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
   // server.ts rejects it: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
-  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => writeRejection(toRejectionCode(nodeCode)));
+  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => toRejection(toRejectionCode(nodeCode)));
   server.on("checkExpectation", (_request, response) => {
     const body = rejectionBody("MALFORMED_REQUEST", "The gateway supports no expectation but 100-continue.");
     response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
@@ -31,15 +25,8 @@ function toRejectionCode(nodeCode: string | undefined): ClientCode {
   return "MALFORMED_REQUEST";
 }
 
-function writeRejection(code: ClientCode): string {
+function toRejection(code: ClientCode): BrokenRequestRejection {
   const message = code === "MALFORMED_REQUEST" ? "The request is not valid HTTP." : codes[code].message;
-  const body = rejectionBody(code, message);
-  return [
-    `HTTP/1.1 ${codes[code].status} ${reasonPhrases[code]}`,
-    "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-    "",
-    body,
-  ].join("\r\n");
+  const headers = ["Content-Type", "application/json; charset=utf-8"];
+  return { status: codes[code].status, headers, body: rejectionBody(code, message) };
 }

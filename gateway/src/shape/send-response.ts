@@ -1,8 +1,8 @@
 // Stage 5 of 5: shape. Sends all responses, except those of Express (preflights, GraphiQL) and of admit/broken-request.ts.
-import type { ServerResponse } from "node:http";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { compressedBytesMin, createCompression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
+import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { ClientResponse } from "../response.ts";
@@ -34,9 +34,8 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     if (request.method === "HEAD") response.end();
     else if (body.length > stringBytesMax) response.end(body);
     else response.end(body.toString("latin1"), "latin1");
-    if (!hasUnsentBytes(response)) return;
     const reportTruncation = () => observe({ kind: "response-truncated", requestId, traceId: trace.traceId });
-    closeAfter(response, responseTimeoutMs, reportTruncation);
+    closeIfUnread(response, responseTimeoutMs, reportTruncation);
   }
 
   return (exchange, clientResponse) => {
@@ -96,17 +95,4 @@ function listHeaders(
   if (encoding !== undefined) headers.push("Content-Encoding", encoding);
   headers.push("Content-Length", String(body.length));
   return headers;
-}
-
-/** Usually the operating system takes all bytes at once. `socket` is null while an earlier response on the connection is not finished. */
-function hasUnsentBytes({ socket, writableFinished, closed }: ServerResponse): boolean {
-  return !writableFinished && !closed && (socket === null || socket.writableLength > 0);
-}
-
-function closeAfter(response: ServerResponse, timeoutMs: number, onTimeout: () => void): void {
-  const timer = setTimeout(() => {
-    onTimeout();
-    response.destroy();
-  }, timeoutMs);
-  response.once("close", () => clearTimeout(timer));
 }

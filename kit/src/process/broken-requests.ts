@@ -1,9 +1,17 @@
-import type { Server, ServerResponse } from "node:http";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { forEachHeader } from "../http/raw-headers.ts";
 import type { PendingResponses } from "./lifecycle.ts";
 
-/** @param code of Node's parser; undefined for CONNECT. @returns the rejection, with `Connection: close`. */
-export type WriteRejection = (socket: Duplex, code: string | undefined) => string;
+export interface BrokenRequestRejection {
+  readonly status: number;
+  /** Names and values in turn, without `Content-Length` and `Connection`. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** @param code of Node's parser; undefined for CONNECT. */
+export type RejectBroken = (socket: Duplex, code: string | undefined) => BrokenRequestRejection;
 
 /** Time for the client to read the rejection before unread bytes cause a reset. */
 const lingerMs = 1_000;
@@ -12,11 +20,7 @@ const lingerMs = 1_000;
  * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT. The
  * rejection is sent after the pending responses on the same connection (RFC 9112, 9.3.2).
  */
-export function rejectBrokenRequests(
-  server: Server,
-  pendingResponses: PendingResponses,
-  writeRejection: WriteRejection,
-): void {
+export function rejectBrokenRequests(server: Server, pendingResponses: PendingResponses, reject: RejectBroken): void {
   const broken = new WeakSet<Duplex>();
 
   function rejectInOrder(socket: Duplex, code: string | undefined): void {
@@ -25,7 +29,7 @@ export function rejectBrokenRequests(
     const lastPreceding = pendingResponses(socket).findLast(mustPrecede);
     // Checks again after `close`: by then the head of the response to the broken request may have been sent.
     if (lastPreceding) lastPreceding.once("close", () => rejectInOrder(socket, code));
-    else if (socket.writable) endConnection(socket, writeRejection(socket, code));
+    else if (socket.writable) endConnection(socket, writeResponse(reject(socket, code)));
     else socket.destroy();
   }
 
@@ -37,6 +41,12 @@ export function rejectBrokenRequests(
     if (error.code === "ECONNRESET") socket.destroy();
     else rejectInOrder(socket, error.code);
   });
+}
+
+function writeResponse({ status, headers, body }: BrokenRequestRejection): string {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
+  forEachHeader(headers, (name, value) => lines.push(`${name}: ${value}`));
+  return [...lines, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", "", body].join("\r\n");
 }
 
 /** Node has no timeout for a connection on which the server has sent its last bytes. */

@@ -1,11 +1,11 @@
 // Before stage 1 of 5: settings of the HTTP server, and responses to input that is not a valid HTTP request.
 import { randomUUID } from "node:crypto";
-import { type Server, STATUS_CODES } from "node:http";
+import type { Server } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import { toProblemDocument } from "@tributary/kit/http/problem";
-import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
+import { type BrokenRequestRejection, rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import type { Observe } from "../telemetry/observations.ts";
 import type { RestCharges } from "./charges.ts";
@@ -24,16 +24,16 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  rejectBrokenRequests(server, pendingResponses, writeRejection);
+  rejectBrokenRequests(server, pendingResponses, reject);
 
   /** @param parserCode of Node's HTTP parser; undefined for CONNECT. */
-  function writeRejection(socket: Duplex, parserCode: string | undefined): string {
+  function reject(socket: Duplex, parserCode: string | undefined): BrokenRequestRejection {
     const requestId = randomUUID();
     observe({ kind: "unreadable", code: parserCode ?? "CONNECT", requestId });
     const headers: string[] = [];
     // A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
-    return writeProblemResponse(codeOfParserError(parserCode), requestId, headers);
+    return toRejection(codeOfParserError(parserCode), requestId, headers);
   }
 }
 
@@ -58,22 +58,15 @@ const messages: Partial<Record<ErrorCode, string>> = {
   REQUEST_TIMEOUT: "The request was not complete in time.",
 };
 
-/** For a connection on which no request could be parsed. @param headers alternating names and values. */
-function writeProblemResponse(code: ErrorCode, requestId: string, headers: readonly string[]): string {
+/** @param headers alternating names and values. */
+function toRejection(code: ErrorCode, requestId: string, headers: readonly string[]): BrokenRequestRejection {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
-  const body = JSON.stringify(toProblemDocument(error, { requestId }));
-  const status = statusOf[code];
-  const headerLines: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) headerLines.push(`${headers[i]}: ${headers[i + 1]}`);
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-    "Content-Type: application/problem+json",
-    "Cache-Control: no-store",
-    `X-Request-Id: ${requestId}`,
-    ...headerLines,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-    "",
-    body,
-  ].join("\r\n");
+  return {
+    status: statusOf[code],
+    headers: [
+      ...["Content-Type", "application/problem+json", "Cache-Control", "no-store", "X-Request-Id", requestId],
+      ...headers,
+    ],
+    body: JSON.stringify(toProblemDocument(error, { requestId })),
+  };
 }

@@ -1,6 +1,7 @@
 /** Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read in time. */
 import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
+import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import { discardRest } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { endWith } from "../cache/body-relay.ts";
@@ -34,23 +35,12 @@ export function respondWithDocument(exchange: Exchange, document: ServedDocument
   response.writeHead(status, addProxyHeaders([...headers], proxyHeaders)).end(bytes);
 }
 
-export interface ResponseTimeout {
-  /** Once the whole response is written. */
-  watch(exchange: Exchange): void;
-}
-
-/** Until a client has read its response, it occupies memory. */
-export function createResponseTimeout(responseTimeoutMs: number, observe: Observe): ResponseTimeout {
-  return {
-    watch(exchange) {
-      const { response } = exchange;
-      // The operating system has accepted most responses completely by now.
-      if (response.destroyed || response.writableLength === 0) return;
-      const timer = setTimeout(() => {
-        observe({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...describeRequest(exchange) });
-        response.destroy();
-      }, responseTimeoutMs);
-      response.once("close", () => clearTimeout(timer));
-    },
-  };
+/** Call it once the whole response is written. */
+export function closeResponseIfUnread(
+  exchange: Exchange,
+  { responseTimeoutMs, observe }: { readonly responseTimeoutMs: number; readonly observe: Observe },
+): void {
+  closeIfUnread(exchange.response, responseTimeoutMs, () =>
+    observe({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...describeRequest(exchange) }),
+  );
 }
