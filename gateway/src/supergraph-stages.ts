@@ -2,7 +2,7 @@
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { DocumentCpu } from "./document-cpu.ts";
 import type { GatewayObserver } from "./observations.ts";
-import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import type { ValidatedOperation, Variables } from "./parse/validated-operation.ts";
 import { createCompiler } from "./plan/compile/compile.ts";
 import type { CompiledPlan } from "./plan/compile/compiled-plan.ts";
 import {
@@ -24,8 +24,6 @@ import { createRunStage, type RunResult } from "./run/run.ts";
 import { isDataNullSoFar, type ShapedBody, writeResponseBody } from "./shape/response-body.ts";
 import type { FieldProblem } from "./shape/write-data.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
-
-type Variables = Readonly<Record<string, unknown>>;
 
 /** `plan`, `run` and `shape` are called once for each request, in this order. They throw, or reject with, a Rejection or a bug. */
 export interface SupergraphStages {

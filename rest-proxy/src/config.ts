@@ -3,7 +3,7 @@ import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
-import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
+import { type Environment, type EnvironmentReader, type Profile, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
@@ -11,8 +11,6 @@ import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import { readRetirements, type Retirement } from "./route/retirement.ts";
 
 export type ProxyConfig = ReturnType<typeof readConfig>;
-
-type Profile = "development" | "production";
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 

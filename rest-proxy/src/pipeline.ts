@@ -25,11 +25,12 @@ import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
 import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts.ts";
+import { compressReads } from "./resource-cache/compression.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
-import { respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
+import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
 import type { CachedRoute } from "./route/route-cache.ts";
 import { selectRoute, upstreamPath } from "./route/route-table.ts";
@@ -177,12 +178,13 @@ function chooseRoute(
 function respondFromCacheIfFresh(
   exchange: Exchange,
   routed: RoutedRequest,
-  { cache, receiptRules, routeCache, responseTimeout, chooseCoding }: Stages,
+  stages: Stages,
 ): UncachedRequest | undefined {
+  const { cache, receiptRules, routeCache, compression } = stages;
   const { request, method, url } = exchange;
   const { headers } = request;
   const { route, resource, uncachedRoute } = routed;
-  const coding = chooseCoding(headers["accept-encoding"]);
+  const coding = compression.chooseCoding(headers["accept-encoding"]);
   const receipts = receiptRules.read(request, route.service);
   const lookup = receiptRules.limit(createLookup(request, route, resource, coding), receipts);
   // `findFresh` finds nothing for a write. A read with a body gets no cached response, since `readBody` rejects it with 400 later.
@@ -190,7 +192,7 @@ function respondFromCacheIfFresh(
   if (!cachedResponse) return { ...exchange, ...routed, coding, lookup, receipts };
   if (uncachedRoute) routeCache.set(method, url, headers.accept, uncachedRoute);
   respondFromCache(exchange, cachedResponse);
-  responseTimeout.watch(exchange);
+  closeResponseIfUnread(exchange, stages);
   return undefined;
 }
 
@@ -264,7 +266,7 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
     if (!canSendProblem) return;
     throw reportFailure(error, uncached, stages.observe);
   }
-  stages.responseTimeout.watch(uncached);
+  closeResponseIfUnread(uncached, stages);
 }
 
 type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
@@ -283,7 +285,7 @@ function createOriginFetch(
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetchUncompressed: OriginFetch = ({ method, headers, signal }) =>
     send({ method, target, headers, body, signal, takesIdempotencyKey, span, onInformation });
-  const fetchCompressed = compression.wrap(fetchUncompressed, coding);
+  const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = await fetchCompressed(originRequest);
     if (fetched.body instanceof Readable) {

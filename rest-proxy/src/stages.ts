@@ -1,10 +1,9 @@
-/** Creates the parts of the stages. `pipeline.ts` calls them for each request. */
-import { availableParallelism } from "node:os";
+/** The one place where the stages are assembled: creates their parts from the proxy's options. `pipeline.ts` calls these parts for each request. */
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
-import type { ContentCoding } from "@tributary/kit/http/accept";
+import { type Compression, createCompression } from "@tributary/kit/http/compression";
 import type { Cors } from "@tributary/kit/http/cors";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
@@ -19,9 +18,7 @@ import { createDocuments, type Documents } from "./documents/documents.ts";
 import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
-import { type Compression, createCodingChooser, createCompression } from "./resource-cache/compression.ts";
 import { createResourceCache } from "./resource-cache/resource-cache.ts";
-import { createResponseTimeout, type ResponseTimeout } from "./respond/respond.ts";
 import { createRetirements, type Retirements } from "./route/retirement.ts";
 import { createRouteCache, type RouteCache } from "./route/route-cache.ts";
 import type { RouteTable } from "./route/route-table.ts";
@@ -57,7 +54,6 @@ export interface Stages {
   readonly resolveVersion: (request: VersionRequest) => ResolvedVersion;
   readonly retirements: Retirements;
   readonly usage: Usage;
-  readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
   readonly receipts: Receipts;
   readonly receiptRules: ReceiptRules;
   readonly cache: SharedCache;
@@ -69,17 +65,9 @@ export interface Stages {
   readonly addCacheTags: (response: OriginResponse) => OriginResponse;
   readonly compression: Compression;
   readonly services: Services;
-  readonly responseTimeout: ResponseTimeout;
+  readonly responseTimeoutMs: number;
   readonly observe: Observe;
 }
-
-/** Responses, of at most 2 MiB each, that are being compressed or wait for a thread. */
-const compressionsMax = 32;
-/**
- * One more than cores, so that a thread has the next body when it has compressed one. At most three: one of the four threads of Node's pool remains
- * for DNS lookups and files.
- */
-const compressionThreadsMax = Math.min(availableParallelism() + 1, 3);
 
 export function createStages(options: RestProxyOptions): Stages {
   const { config, observe, table, nowMs = Date.now, observers } = options;
@@ -101,7 +89,7 @@ export function createStages(options: RestProxyOptions): Stages {
   const { cache, feeds } = createCacheWithFeeds(options, revocations, nowMs);
   const receipts = createReceipts(config.consistencyKeys);
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
-  const compression = createCompression({ compressionsMax, threadsMax: compressionThreadsMax });
+  const compression = createCompression();
   return {
     cors: createResourceCors(config.corsOrigins),
     callers,
@@ -123,7 +111,6 @@ export function createStages(options: RestProxyOptions): Stages {
     resolveVersion: createVersionResolver({ table, defaultVersion: config.defaultVersion }),
     retirements: createRetirements({ retirements, nowMs }),
     usage: createUsage({ knownClients: config.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
-    chooseCoding: createCodingChooser(),
     receipts,
     receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: upstreamTimeoutMs }),
     cache,
@@ -140,7 +127,7 @@ export function createStages(options: RestProxyOptions): Stages {
       observe,
       observers: observers?.services,
     }),
-    responseTimeout: createResponseTimeout(responseTimeoutMs, observe),
+    responseTimeoutMs,
     observe,
   };
 }

@@ -1,4 +1,4 @@
-import type { Json } from "@tributary/kit/openapi/schema-book";
+import type { Json } from "@tributary/kit/json/json";
 import { expect, test } from "vitest";
 import { parseAcceptedChanges } from "./accepted-changes.ts";
 import { findDocumentChanges } from "./openapi-changes.ts";

@@ -1,4 +1,6 @@
-import type { Json } from "@tributary/kit/openapi/schema-book";
+// Finds breaking changes of the REST contract, operation by operation: security, parameters, bodies, responses and their headers. The rules for
+// the JSON schemas in them are in openapi-schema-changes.ts.
+import type { Json } from "@tributary/kit/json/json";
 import type { Change, ChangePlace } from "./changes.ts";
 import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 

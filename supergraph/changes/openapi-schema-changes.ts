@@ -1,4 +1,6 @@
-import type { Json } from "@tributary/kit/openapi/schema-book";
+// Compares two JSON schemas of one parameter or body: types, limits, enum values, properties, items. Called by openapi-changes.ts, which compares
+// the other parts of an operation.
+import type { Json } from "@tributary/kit/json/json";
 
 /** The message begins with its location: `the body/lines/quantity …`. */
 export interface SchemaChange {

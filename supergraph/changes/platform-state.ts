@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "@tributary/kit/openapi/schema-book";
+import type { Json } from "@tributary/kit/json/json";
 import type { GraphState } from "./change-places.ts";
 import { composeGraphAndRoutes } from "../compose.ts";
 import type { CompositionError } from "../composition/composition-errors.ts";

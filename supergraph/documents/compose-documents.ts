@@ -1,7 +1,8 @@
 import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
-import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
+import type { Json } from "@tributary/kit/json/json";
+import { createSchemaBook } from "@tributary/kit/openapi/schema-book";
 import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
 import { findDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
 import type { GeneratorResult } from "../composition/generated-files.ts";

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-er
 import type { HeaderName } from "@tributary/kit/openapi/openapi";
 import { problemExplanations } from "@tributary/kit/openapi/problems";
 import { problemNameOf, problemTypeOf, toProblemDocument } from "@tributary/kit/http/problem";
-import type { Json } from "@tributary/kit/openapi/schema-book";
+import type { Json } from "@tributary/kit/json/json";
 
 type SharedHeader =
   | HeaderName

@@ -7,7 +7,8 @@ import type {
 } from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { type Components, headersOfEveryResponse } from "./openapi-components.ts";
-import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
+import type { Json } from "@tributary/kit/json/json";
+import type { SchemaBook } from "@tributary/kit/openapi/schema-book";
 
 export interface OperationSource {
   readonly route: RouteDeclaration;

@@ -1,23 +1,16 @@
-// Stage 1 of 5: admit. Receives the body of each POST to /graphql, with limits, decompresses it, and parses it as JSON in UTF-8. Called by
-// paths/receive.ts.
+// Stage 1 of 5: admit. Receives, decompresses and parses the body of each POST to /graphql.
 import type { IncomingMessage } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { decodeJson, isJsonType, JsonError, type JsonLimits } from "@tributary/kit/http/json-body";
-import { type BodyFailure, receiveBody, type ReceiveBodyOptions, resumeLater } from "@tributary/kit/http/receive-body";
+import { type BodyFailure, discardBody, receiveBody, type ReceiveBodyOptions } from "@tributary/kit/http/receive-body";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { Rejection } from "../errors/rejections.ts";
 
-/** Bytes of a rejected body that are read and discarded, so that the client receives the rejection. After more bytes the connection is closed. */
 const discardedBytesMax = 16_777_216;
 const mediaTypes = ["application/json"];
 const decompressors = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync } as const;
 
-/**
- * Receives a body of type application/json, compressed as it is sent. The result is passed to a callback instead of a promise, so that the fast path
- * continues in the same iteration of the event loop.
- * @param done is called once; if the headers are not valid, before this function returns. It gets the bytes, or a Rejection:
- * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, or REQUEST_TIMEOUT if `incompleteRequests` has cut the request.
- */
+/** By a callback instead of a promise, so that the fast path continues in the same iteration of the event loop. Calls `done` once. */
 export function receiveJsonBody(
   request: IncomingMessage,
   options: ReceiveBodyOptions,
@@ -59,11 +52,7 @@ export function isCompressed(request: IncomingMessage): boolean {
   return codingOf(request) !== "identity";
 }
 
-/**
- * Decompresses a complete body, so an incomplete one occupies no decompressor. Synchronous: a megabyte takes 1 to 5 ms, the worst that a client can
- * send in one takes as long as to parse it (20 ms), and only one is decompressed in each iteration of the event loop.
- * @returns PAYLOAD_TOO_LARGE above `bytesMax`; MALFORMED_REQUEST if the body cannot be decompressed.
- */
+/** Synchronous: a megabyte takes 1 to 5 ms, at most 20 ms, and only one is decompressed in each iteration of the event loop. */
 export function decompress(request: IncomingMessage, body: Buffer, bytesMax: number): Buffer | Rejection {
   const decompressor = findDecompressor(request);
   if (decompressor === undefined) return body;
@@ -95,14 +84,6 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
   }
 }
 
-/** Reads and discards the rest of a rejected body. If the gateway closed the connection with unread bytes, the client would lose the rejection. */
 export function discardRest(request: IncomingMessage): void {
-  let bytes = 0;
-  request.on("error", () => {});
-  request.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > discardedBytesMax) request.destroy();
-    else resumeLater(request);
-  });
-  request.resume();
+  discardBody(request, discardedBytesMax);
 }

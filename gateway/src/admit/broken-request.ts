@@ -1,47 +1,32 @@
-// Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object. main.ts installs it on the server.
+// Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object.
 import type { Server } from "node:http";
-import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
+import { type BrokenRequestRejection, rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type ClientCode, codes } from "../errors/codes.ts";
 import { rejectionBody } from "../errors/rejections.ts";
 
-const reasonPhrases: Partial<Record<ClientCode, string>> = {
-  MALFORMED_REQUEST: "Bad Request",
-  REQUEST_TIMEOUT: "Request Timeout",
-  HEADERS_TOO_LARGE: "Request Header Fields Too Large",
-};
-
 /**
- * Sets how a server responds to requests that Node rejects: it sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two
- * Content-Length headers, or one with chunked encoding), too large headers, headers or bodies that arrive too slowly, and an expectation that
- * Node does not know. Called once, when the server is created.
+ * Sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding), too
+ * large headers, headers or bodies that arrive too slowly, and unknown expectations.
  */
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
-  // server.ts rejects a request without a Host header: the rejection by Node would have no body.
+  // server.ts rejects it: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
-  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => writeRejection(toRejectionCode(nodeCode)));
+  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => toRejection(toRejectionCode(nodeCode)));
   server.on("checkExpectation", (_request, response) => {
     const body = rejectionBody("MALFORMED_REQUEST", "The gateway supports no expectation but 100-continue.");
     response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
   });
 }
 
-/** @param nodeCode of the error that Node reports. */
 function toRejectionCode(nodeCode: string | undefined): ClientCode {
   if (nodeCode === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   if (nodeCode === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
   return "MALFORMED_REQUEST";
 }
 
-function writeRejection(code: ClientCode): string {
+function toRejection(code: ClientCode): BrokenRequestRejection {
   const message = code === "MALFORMED_REQUEST" ? "The request is not valid HTTP." : codes[code].message;
-  const body = rejectionBody(code, message);
-  return [
-    `HTTP/1.1 ${codes[code].status} ${reasonPhrases[code]}`,
-    "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-    "",
-    body,
-  ].join("\r\n");
+  const headers = ["Content-Type", "application/json; charset=utf-8"];
+  return { status: codes[code].status, headers, body: rejectionBody(code, message) };
 }

@@ -1,5 +1,4 @@
-// Stage 1 of 5: admit. Identifies the caller of each GraphQL request by its token, rejects an invalid token, and charges the request to the caller's
-// rate limit. Called by paths/.
+// Stage 1 of 5: admit. Identifies the caller of each GraphQL request by its token, and charges the request to its rate limit.
 import type { Caller, Callers } from "@tributary/kit/caller/caller";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { invalidTokenChallenge } from "@tributary/kit/http/challenges";
@@ -12,11 +11,7 @@ export interface AdmitCallerOptions {
   readonly charges: Charges;
 }
 
-/**
- * Identifies the caller and charges the request to it. Returns a promise only if a signature must be verified. Never throws.
- * @returns undefined if the request is admitted. Otherwise the reason to reject it: a Rejection RATE_LIMITED, UNAUTHENTICATED or SERVICE_UNAVAILABLE,
- * or a bug.
- */
+/** Never throws; a promise only if a signature must be verified. @returns the reason to reject the request, if there is one. */
 export function admitCaller(
   options: AdmitCallerOptions,
   exchange: GatewayExchange,
@@ -28,7 +23,6 @@ export function admitCaller(
   } catch (error) {
     return charge(options, exchange, toRejection(error));
   }
-  // `identify` returned undefined: the signature of the token must be verified.
   const rejection = charges.chargeVerification(exchange);
   if (rejection) return rejection;
   return callers.verify(exchange.request).then(
@@ -37,17 +31,13 @@ export function admitCaller(
   );
 }
 
-/** Sets the caller of the exchange, then charges the request to it. */
 function chargeIdentified(options: AdmitCallerOptions, exchange: GatewayExchange, caller: Caller): Error | undefined {
   exchange.caller = caller;
   if (exchange.record) exchange.record.client = caller.client;
   return charge(options, exchange, undefined);
 }
 
-/**
- * Charges the request, also a rejected one: a request with an invalid token counts towards the limit of its client key or its address.
- * @returns RATE_LIMITED, or else `rejection`, which is undefined for a request to admit.
- */
+/** Also charges a rejected request: one with an invalid token counts towards the limit of its client key or its address. */
 function charge(
   { callers, charges }: AdmitCallerOptions,
   exchange: GatewayExchange,

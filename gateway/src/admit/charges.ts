@@ -1,5 +1,4 @@
-// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers. caller.ts charges on arrival, execute.ts after
-// planning, and for what documents and results have taken.
+// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers.
 import type { Caller } from "@tributary/kit/caller/caller";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
@@ -9,23 +8,20 @@ import { Rejection } from "../errors/rejections.ts";
 import type { ChargedRequest, OperationCharges } from "../execution.ts";
 import type { GatewayExchange } from "./exchange.ts";
 
-/**
- * CPU time of the main thread for each KB of a response: to read its data from the subgraphs, and to write and send it. Measured with a list of 4,900
- * objects of one subgraph: 160 KB take 2 ms.
- */
+/** CPU time to read a result from the subgraphs, to write and to send it: 160 KB, a list of 4,900 objects, take 2 ms. */
 const resultMsPerKb = 0.012;
 
 /**
- * One unit is a millisecond of CPU time of the main thread. The arrival of a request weighs 1 unit of `requests`, which pays for parsing. An operation
- * weighs as many units of reads or writes as its plan has fetches, at least 1, charged before the first fetch. What documents and results take
- * beyond that is debited afterwards. Mutations are writes, all other operations reads. Callers without a limit are never rejected.
+ * One unit is a millisecond of CPU time of the main thread. An arrival weighs 1 unit of `requests`, which pays for parsing; an operation as many
+ * units of reads, or of writes for a mutation, as its plan has fetches, at least 1. What documents and results take beyond that is debited
+ * afterwards.
  */
 export interface Charges extends OperationCharges {
   /** Charges 1 read to a separate limit before a token is verified; `chargeArrival` follows. @returns the reason to reject the request. */
   chargeVerification(exchange: GatewayExchange): Rejection | undefined;
-  /** Charges 1 unit of `requests` before the body is used, so before the class of the request is known. @returns the reason to reject the request. */
+  /** Before the class of the request is known. @returns the reason to reject the request. */
   chargeArrival(caller: Caller): Rejection | undefined;
-  /** Takes 1 more unit of `requests` for each whole millisecond of `documentCpuMs`. Rejects nothing. */
+  /** Each whole millisecond of `documentCpuMs` is 1 more unit of `requests`. */
   debitDocument(exchange: GatewayExchange): void;
   /**
    * Charges an operation. If it is rejected, the unit of its arrival is returned: a client that polls above its limit of reads can still write.
@@ -36,7 +32,6 @@ export interface Charges extends OperationCharges {
   debitResult(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;
 }
 
-/** @param limits returns no decision for a caller without a limit. */
 export function createCharges(limits: CallerLimits): Charges {
   function rateLimitRejection(requestClass: RequestClass, decision: RateDecision, isBodyUnused: boolean): Rejection {
     const retryAfterSeconds = retryAfterSecondsOf(decision);

@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. CORS: from which origins a page may send operations and read responses, and with which headers. server.ts creates it once.
+// Stage 1 of 5: admit. From which origins a page may send operations, and with which headers.
 import { type Cors, createCors } from "@tributary/kit/http/cors";
 
 export function createOperationCors(origins: readonly string[]): Cors {

@@ -1,5 +1,4 @@
-// Stage 1 of 5: admit. The exchange: one client request and its response, with the ids and headers that every response has. server.ts creates one for
-// each request, before the fast path.
+// Stage 1 of 5: admit. One client request and its response, with the ids and headers that every response has.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "@tributary/kit/caller/caller";
 import type { Cors } from "@tributary/kit/http/cors";
@@ -15,20 +14,17 @@ export interface GatewayExchange extends RequestCpu {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly trace: TraceContext;
-  /** When the request arrived, by the process's monotonic clock (`performance.now`). */
+  /** By `performance.now`. */
   readonly startedMs: number;
-  /** Headers of every response, also of a rejection, as a raw list: name, value, name, value. */
+  /** Of every response, also of a rejection, as a raw list. */
   readonly headers: readonly string[];
-  /** Who sent the request. Undefined until identified (admit/caller.ts), and for requests to other paths than /graphql. */
+  /** Undefined until identified, and for requests to other paths than /graphql. */
   caller: Caller | undefined;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
 
-/**
- * Creates the exchange of each request, and starts its telemetry record. The request id and the trace are sent to the client in response headers,
- * and to subgraphs in request headers.
- */
+/** The request id and the trace are sent to the client in response headers, and to subgraphs in request headers. */
 export function createExchangeFactory(
   cors: Cors,
   observer?: RequestObserver<GraphqlRequestRecord>,
@@ -38,7 +34,7 @@ export function createExchangeFactory(
     const { headers } = request;
     const requestId = readRequestId(headers["x-request-id"]);
     const record = observer?.begin(request, response, requestId);
-    // A request has a span only if it is sampled: flags 01.
+    // Only a sampled request has a span.
     const trace = record?.span
       ? { traceId: record.span.traceId, flags: "01" }
       : readUnsampledTrace(headers["traceparent"]);
@@ -62,7 +58,7 @@ export function createExchangeFactory(
   };
 }
 
-/** Sets `headers` on a response that Express sends. For all other responses, paths/send-response.ts writes them. */
+/** For responses of Express. shape/send-response.ts writes the headers of all others. */
 export function applyHeaders({ response, headers }: GatewayExchange): void {
   forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

@@ -2,29 +2,24 @@
 import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
 
-/** The stages of a request, in order; see pipeline.ts. */
+/** In order. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
   /**
-   * The first stage in which an error has this code, except that RATE_LIMITED and OVERLOADED occur in `admit` too. A code of `admit` has the same
-   * status for every media type (rejections.ts): the request is not well-formed, its token is not valid, or the gateway cannot serve it now.
-   * `any`: a bug in any stage.
+   * The first stage with this code. A code of `admit` has the same status for every media type: the request is not well-formed, its token is not
+   * valid, or the gateway cannot serve it now. `any`: a bug.
    */
   readonly stage: Stage | "any";
-  /**
-   * The HTTP status of a response that rejects the whole request with this code. A response with data has status 200, also if a field error in its
-   * `errors[]` has this code. A code that the REST endpoints have too gets its status from the kit.
-   */
+  /** Of a response that rejects the whole request. A response with data has 200. */
   readonly status: number;
-  /** The default message for the client. parse/limits.ts replaces the messages of limits by messages with numbers. */
+  /** parse/limits.ts replaces the messages of limits by messages with numbers. */
   readonly message: string;
 }
 
 /**
- * Every code that a client of the gateway can receive, in the order of the stages. The rejection of a well-formed request (all stages but
- * `admit`) has its status for clients that accept `application/graphql-response+json`, and 200 for clients that accept only `application/json`.
- * A bug is 500 for both.
+ * In the order of the stages. The rejection of a well-formed request has its status for clients that accept `application/graphql-response+json`, and
+ * 200 for clients that accept only `application/json`. A bug is 500 for both.
  */
 export const codes = {
   MALFORMED_REQUEST: {
@@ -56,7 +51,7 @@ export const codes = {
     message: "The body must be application/json in UTF-8.",
   },
   HEADERS_TOO_LARGE: { stage: "admit", status: statusOf.HEADERS_TOO_LARGE, message: "The headers are too large." },
-  /** Rejects a request with an invalid token. Without a token, a field that requires one has this code in `errors[]`. */
+  /** Without a token, a field that requires one has this code in `errors[]`. */
   UNAUTHENTICATED: { stage: "admit", status: statusOf.UNAUTHENTICATED, message: "Send a valid token." },
   SERVICE_UNAVAILABLE: {
     stage: "admit",
@@ -64,7 +59,7 @@ export const codes = {
     message: "The gateway has not loaded a supergraph yet. Retry soon.",
   },
 
-  /** Also rejects a request before its body is received completely: the status is then 503 for every media type. */
+  /** Before a body is received completely, the status is 503 for every media type. */
   OVERLOADED: { stage: "parse", status: 503, message: overloadedError.message },
   GRAPHQL_PARSE_FAILED: { stage: "parse", status: 400, message: "The document has a syntax error." },
   GRAPHQL_VALIDATION_FAILED: { stage: "parse", status: 400, message: "The document is not valid against the schema." },
@@ -94,7 +89,7 @@ export const codes = {
   INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The introspection result is too large." },
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
 
-  /** Also rejects a request on arrival, before its body is read: the status is then 429 for every media type. */
+  /** Before a body is read, the status is 429 for every media type. */
   RATE_LIMITED: { stage: "plan", status: statusOf.TOO_MANY_REQUESTS, message: "The rate limit is exceeded." },
   OPERATION_TOO_EXPENSIVE: {
     stage: "plan",
@@ -145,10 +140,7 @@ export const codes = {
 
 export type ClientCode = keyof typeof codes;
 
-/**
- * The statuses of responses that reject a whole request with this code, for the metrics (gateway-telemetry.ts). Empty for a code that only fields
- * have; two statuses if the media type decides.
- */
+/** Empty for a code that only fields have; two statuses if the media type decides. */
 export function listRejectionStatuses(code: ClientCode): readonly number[] {
   const { stage, status } = codes[code];
   switch (stage) {
@@ -180,18 +172,12 @@ const forwardedCodes: ReadonlySet<string> = new Set<ClientCode>([
   "IDEMPOTENCY_KEY_REUSED",
 ]);
 
-/**
- * Whether a subgraph's error with this code is meant for the client: the gateway forwards its message and `extensions.problems`. Any other error
- * of a subgraph is masked and logged.
- */
+/** Whether a subgraph's error is for the client: its message and `extensions.problems` are forwarded. Any other error is masked and logged. */
 export function isForwardedCode(code: unknown): code is ClientCode {
   return typeof code === "string" && forwardedCodes.has(code);
 }
 
-/**
- * The code for an entry in a subgraph's `errors[]`. A service sends SERVICE_UNAVAILABLE while its database is down: the client gets the code
- * for a service that cannot be reached. Any other code that is not for clients is masked.
- */
+/** SERVICE_UNAVAILABLE of a service, whose database is down, becomes the code for a service that cannot be reached. */
 export function toClientCode(subgraphCode: unknown): ClientCode {
   if (subgraphCode === "SERVICE_UNAVAILABLE") return "SUBGRAPH_UNAVAILABLE";
   return isForwardedCode(subgraphCode) ? subgraphCode : "SUBGRAPH_ERROR";

@@ -1,20 +1,16 @@
-// Masks the errors that Apollo Server and graphql-js report in stage 2 (parse). Errors
-// of subgraphs are masked in stage 5 (shape/client-error.ts); rejections.ts masks the errors that the gateway throws.
+// Masks the errors that Apollo Server and graphql-js report in stage 2 (parse).
 import type { GraphQLFormattedError } from "graphql";
 import { type ClientCode, codes, isClientCode } from "./codes.ts";
 
 const messageCharactersMax = 1_000;
-/** Codes of Apollo Server and its validation rules, and the gateway's codes for the same errors. */
 const codesByApolloCode: Readonly<Record<string, ClientCode>> = {
   BAD_REQUEST: "MALFORMED_REQUEST",
   MAX_RECURSIVE_SELECTIONS_EXCEEDED: "SELECTION_LIMIT_EXCEEDED",
 };
 
 /**
- * Keeps the message of an error with a code from codes.ts, up to 1,000 characters. An error with any other code is a bug: its code and message are
- * replaced by those of INTERNAL_SERVER_ERROR. Of the extensions only `code` remains.
+ * Keeps the message of an error with a code from codes.ts, up to 1,000 characters; any other error is a bug. Of the extensions only `code` remains.
  * @param formatted the error as the library would send it.
- * @param onBug called with `error` if the error is a bug.
  */
 export function maskLibraryError(
   formatted: GraphQLFormattedError,
@@ -48,11 +44,11 @@ function readMessage(message: string): string {
   return message.slice(0, messageCharactersMax);
 }
 
-/** An error for too many tokens has the code of a syntax error, so its message identifies it. graphql-js 16 misspells the message ("more that"). */
+/** It has the code of a syntax error. graphql-js 16 misspells the message ("more that"). */
 const tooManyTokens = /Document contains more tha[nt] \d+ tokens/;
 
 function readCode({ message, extensions }: GraphQLFormattedError): ClientCode {
-  // Some rules of Apollo Server set `validationErrorCode`, which is more exact than their `code`, GRAPHQL_VALIDATION_FAILED.
+  // More exact than `code`, which is GRAPHQL_VALIDATION_FAILED.
   const apolloCode = extensions?.["validationErrorCode"] ?? extensions?.["code"];
   if (apolloCode === "GRAPHQL_PARSE_FAILED" && tooManyTokens.test(message)) return "TOKEN_LIMIT_EXCEEDED";
   const code = codesByApolloCode[String(apolloCode)] ?? apolloCode;

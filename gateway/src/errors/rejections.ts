@@ -2,18 +2,18 @@
 import { type ClientCode, codes } from "./codes.ts";
 
 export interface RejectionDetails {
-  /** Members of `errors[].extensions` besides the code. */
+  /** Besides the code. */
   readonly extensions?: Readonly<Record<string, string | number>>;
-  /** True if the request is rejected before its body is used: the status is then the same for every media type. Codes of stage 1 imply it. */
+  /** The status is then the same for every media type. Codes of stage 1 imply it. */
   readonly isBodyUnused?: boolean;
 }
 
-/** Thrown, or returned in place of a result, to reject a whole request. `message`, `headers` and `extensions` are for the client. */
+/** Thrown, or returned in place of a result. `message`, `headers` and `extensions` are for the client. */
 export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: RejectionDetails["extensions"];
-  /** True for a well-formed request whose body was used: the status is 200 for clients that accept only `application/json` (GraphQL over HTTP). */
+  /** The status is 200 for clients that accept only `application/json` (GraphQL over HTTP). */
   readonly dependsOnMediaType: boolean;
 
   constructor(
@@ -35,7 +35,7 @@ export class Rejection extends Error {
   }
 }
 
-/** The body of a rejection has the shape of a GraphQL response, so that every GraphQL client can read it. */
+/** As a GraphQL response, so that every GraphQL client can read it. */
 export function rejectionBody(
   code: ClientCode,
   message: string,

@@ -1,20 +1,14 @@
-// Stages 1 to 3 of 5: the gateway parses one large body, or validates or plans one new document, in each iteration of the event loop. paths/receive.ts
-// (bodies) and supergraph/apollo-validation.ts (documents) wait for this queue.
+// Stages 1 to 3 of 5: one large body is parsed, or one new document validated or planned, in each iteration of the event loop.
 
-/**
- * Resolves when it is the turn of this call. Clients take turns, so a client with many documents delays the document of another client by one
- * iteration. The documents of one client keep their order.
- * @param client the caller's key: user, client key or address.
- */
+/** Resolves when it is the turn of this call. Clients take turns; the documents of one client keep their order. */
 export type NextIteration = (client: string) => Promise<void>;
 
 /**
- * One pending promise of the returned function resolves in each iteration, never in the iteration of its call. Requests for stored operations
- * are served in between: they wait for one new document (some 15 ms for the longest allowed), however many clients send one at the same time.
- * The queue has no limit: it is as long as there are requests in flight, at most.
+ * One promise resolves in each iteration, never in that of its call: requests for stored operations wait for one new document (some 15 ms for the
+ * longest allowed), however many clients send one. The queue is at most as long as there are requests in flight.
  */
 export function createEventLoopQueue(): NextIteration {
-  /** The functions that resolve a client's pending promises. In rotation: the first client is next. A client is in the map while it waits. */
+  /** In rotation: the first client is next. */
   const waiting = new Map<string, (() => void)[]>();
   let isScheduled = false;
 
@@ -24,7 +18,6 @@ export function createEventLoopQueue(): NextIteration {
       const [client, resolves] = first;
       waiting.delete(client);
       const resolve = resolves.shift();
-      // The client moves to the end of the rotation.
       if (resolves.length > 0) waiting.set(client, resolves);
       resolve?.();
     }

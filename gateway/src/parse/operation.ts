@@ -22,7 +22,7 @@ import { InvalidOperation } from "../errors/invalid-operation.ts";
 import { maskLibraryError } from "../errors/library-errors.ts";
 import { Rejection } from "../errors/rejections.ts";
 import { locateNodes, withLocations } from "./error-locations.ts";
-import type { ValidatedOperation } from "./validated-operation.ts";
+import type { ValidatedOperation, Variables } from "./validated-operation.ts";
 
 const variableProblemsMax = 50;
 const nameCharactersMax = 100;
@@ -52,8 +52,6 @@ function describeMissing(operationName: string | undefined): string {
 }
 
 const none: readonly never[] = [];
-
-type Variables = Readonly<Record<string, unknown>>;
 
 /**
  * Checks that the variables can be coerced (GraphQL spec, "CoerceVariableValues").

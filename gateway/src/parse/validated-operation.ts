@@ -3,6 +3,9 @@ import type { PriorityClass } from "@tributary/kit/admission/priority";
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import type { OperationIdentity } from "../observations.ts";
 
+/** By name. */
+export type Variables = Readonly<Record<string, unknown>>;
+
 /** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
 export interface ValidatedOperation {
   readonly source: string;

@@ -6,7 +6,7 @@ import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, type VariableDefinitionNode } from "graphql";
 import { countCpu, type DocumentCpu } from "../document-cpu.ts";
 import { Rejection } from "../errors/rejections.ts";
-import type { ValidatedOperation } from "../parse/validated-operation.ts";
+import type { ValidatedOperation, Variables } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
 import type { CompiledPlan } from "./compile/compiled-plan.ts";
 import { printMarked, restoreMarked } from "./normalize/big-literals.ts";
@@ -14,8 +14,6 @@ import { normalize, type NormalizeOptions } from "./normalize/normalize.ts";
 import { listStrictVariables } from "./normalize/null-arguments.ts";
 import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
 import { listConditionVariables } from "./normalize/resolve-conditions.ts";
-
-type Variables = Readonly<Record<string, unknown>>;
 
 export interface PlanOptions extends NormalizeOptions {
   /** Returns a `QueryPlan` as JSON. */

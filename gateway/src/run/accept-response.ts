@@ -1,4 +1,6 @@
-// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data.
+// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data. run.ts calls
+// it once for each fetch that was sent.
+import type { Json } from "@tributary/kit/json/json";
 import { Kind } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
 import { readEntities, type SentFetch } from "./entities.ts";
@@ -9,12 +11,10 @@ import { memoizeBySource, type MemoSource } from "./caching/memoize-by-source.ts
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { FetchResult, ResponsePath, SubgraphError, SubgraphResponse } from "./fetch/subgraph-response.ts";
+import type { FetchResult, GraphqlResponse, ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
 import { visitTargets } from "./targets.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
-
+/** The state of one request's run. Each accepted response adds to `root` or `joins`, and to `fieldErrors`. */
 export interface RunState {
   readonly plan: CompiledPlan;
   readonly scope: RequestScope;

@@ -1,13 +1,13 @@
-// Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification, `_entities`): a
-// subgraph that returns another row must not expose it.
+// Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
+// `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
+import type { Json } from "@tributary/kit/json/json";
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { FirstObject, RepresentationSet } from "./representations.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
+/** An entity fetch, and the keys that the gateway added to the text of its request. */
 export interface CheckedFetch extends Pick<RequestText, "addedKeys"> {
   readonly fetch: CompiledFetch;
 }

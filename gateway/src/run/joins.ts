@@ -1,13 +1,13 @@
-// Stage 4 of 5: run. Joins: the data of a fetch, found by the objects it belongs to. Shared responses are never changed, so nothing is merged into
-// them.
+// Stage 4 of 5: run. Joins: the data of a fetch, found by the objects it belongs to. accept-response.ts creates one for each fetch. Subgraph
+// responses are shared between requests and never changed, so nothing is merged into them.
+import type { Json } from "@tributary/kit/json/json";
 import type { Join } from "../plan/compile/compiled-plan.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
 import type { RepresentationSet } from "./representations.ts";
 
 export interface SourceJoin extends Join, MemoSource {}
 
-type Json = Readonly<Record<string, unknown>>;
-
+/** The data of a fetch of root fields: the same for every object. */
 export function joinToAll(data: Json): SourceJoin {
   return { find: () => data };
 }

@@ -1,7 +1,9 @@
-// Stage 4 of 5: run. Merges copies of responses into one tree. Slower than joining; only for plans with `CompiledPlan.isMerged`.
+// Stage 4 of 5: run. Merges copies of responses into one tree, for accept-response.ts. Slower than joining (joins.ts); used only for plans in which
+// two fetches provide fields of one object without a key (`CompiledPlan.isMerged`).
+import type { Json } from "@tributary/kit/json/json";
 import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
-type Json = Record<string, unknown>;
+type MutableJson = Record<string, unknown>;
 
 export interface MergeRules {
   /** The name of an interface is less specific: it never replaces another `__typename`. */
@@ -9,8 +11,8 @@ export interface MergeRules {
   readonly applies: (typeCondition: string, typename: string) => boolean;
 }
 
-/** Changes `target`, not `data`. */
-export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly KeyRename[], rules: MergeRules): void {
+/** Copies `data`, with the plan's renames applied, into `target`, which it changes. Does not change `data`. */
+export function mergeCopy(target: MutableJson, data: Json, renames: readonly KeyRename[], rules: MergeRules): void {
   const copy = copyData(data);
   for (const { path, to } of renames) rename(copy, path, to, rules);
   mergeObjects(target, copy, rules);
@@ -18,9 +20,9 @@ export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly 
 
 /** Subgraphs may nest data to any depth, so these functions use an explicit stack. Lists count as objects whose keys are indexes. */
 
-function copyData(data: Readonly<Json>): Json {
-  const copy: Json = {};
-  const pending: { readonly from: Readonly<Json>; readonly to: Json }[] = [{ from: data, to: copy }];
+function copyData(data: Json): MutableJson {
+  const copy: MutableJson = {};
+  const pending: { readonly from: Json; readonly to: MutableJson }[] = [{ from: data, to: copy }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
     for (const [key, value] of Object.entries(pair.from)) {
       // Assigning this key would change the prototype of the copy.
@@ -41,8 +43,8 @@ function copyData(data: Readonly<Json>): Json {
  * Member by member; any other value replaces the previous one. But a null replaces no value, an interface's name no `__typename`, and objects of
  * different types are not merged.
  */
-function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
-  const pending: { readonly into: Json; readonly from: Json }[] = [{ into: target, from: source }];
+function mergeObjects(target: MutableJson, source: MutableJson, rules: MergeRules): void {
+  const pending: { readonly into: MutableJson; readonly from: MutableJson }[] = [{ into: target, from: source }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
     const { into, from } = pair;
     for (const [key, value] of Object.entries(from)) {
@@ -57,21 +59,22 @@ function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
   }
 }
 
-function isComposite(value: unknown): value is Json {
+function isComposite(value: unknown): value is MutableJson {
   return typeof value === "object" && value !== null;
 }
 
-function createEmpty(model: Json): Json {
-  return (Array.isArray(model) ? [] : {}) as Json;
+function createEmpty(model: MutableJson): MutableJson {
+  return (Array.isArray(model) ? [] : {}) as MutableJson;
 }
 
-function areMergeable(present: Json, value: Json): boolean {
+/** Two objects, or two lists of the same length. */
+function areMergeable(present: MutableJson, value: MutableJson): boolean {
   if (Array.isArray(present)) return Array.isArray(value) && present.length === value.length;
   return !Array.isArray(value);
 }
 
-/** If subgraphs disagree about the entries of a list, the first subgraph's object is not changed. */
-function haveDifferentTypes(present: Json, value: Json, { isObjectType }: MergeRules): boolean {
+/** Whether two objects have different object types. If subgraphs disagree about the entries of a list, the first subgraph's object is not changed. */
+function haveDifferentTypes(present: MutableJson, value: MutableJson, { isObjectType }: MergeRules): boolean {
   const presentType = present["__typename"];
   const valueType = value["__typename"];
   return presentType !== valueType && isObjectType(presentType) && isObjectType(valueType);
@@ -83,7 +86,7 @@ function rename(value: unknown, path: readonly string[], to: string, rules: Merg
 
 const typeConditionPrefix = "... on ";
 
-function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, rules: MergeRules): void {
+function renameIn(object: MutableJson, [step, ...rest]: readonly string[], to: string, rules: MergeRules): void {
   if (step === undefined) return;
   if (step.startsWith(typeConditionPrefix)) {
     const typeCondition = step.slice(typeConditionPrefix.length);
@@ -101,8 +104,9 @@ function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, 
   delete object[step];
 }
 
-function listObjects(value: unknown): readonly Json[] {
-  const objects: Json[] = [];
+/** The object itself, or the objects of a list and of lists within it. */
+function listObjects(value: unknown): readonly MutableJson[] {
+  const objects: MutableJson[] = [];
   const pending = [value];
   while (pending.length > 0) {
     const next = pending.pop();

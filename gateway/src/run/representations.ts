@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values; once per client request for each
 // group of fetches with the same representations.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
+import type { Json } from "@tributary/kit/json/json";
 import type {
   FieldAccess,
   Joins,
@@ -15,8 +16,7 @@ import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
+/** The representations of one group. Values computed from it can be memoized on it (caching/memoize-by-source.ts). */
 export interface RepresentationSet extends MemoSource {
   /** JSON, separated by commas. */
   readonly text: string;

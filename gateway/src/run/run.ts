@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. Executes a compiled plan: sends each request when it is due, and accepts its response.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
+import type { Json } from "@tributary/kit/json/json";
 import { OperationTypeNode } from "graphql";
 import type {
   CompiledFetch,
@@ -33,9 +34,7 @@ import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** Read through the layouts of the plan's positions. */
+/** The fetched data. `root` and `joins` are read through the layouts of the plan's positions. */
 export interface RunResult {
   readonly root: Json;
   /** By `joinIndex`; the index after the last fetch has the values of introspection fields. */

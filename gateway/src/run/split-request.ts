@@ -19,7 +19,7 @@ interface SplitOptions extends AcceptOptions {
   readonly clientOf: (service: string) => SubgraphClient;
 }
 
-type Rejection = Extract<FetchResult, { kind: "graphql" }>;
+type RejectedDocument = Extract<FetchResult, { kind: "graphql" }>;
 
 export type SendPart<Run> = (part: CompiledRequest, run: Run) => Promise<void>;
 
@@ -30,7 +30,8 @@ export function isSplit({ finding }: RequestSplit): boolean {
   return finding !== undefined && finding.helps && performance.now() < finding.endsAtMs;
 }
 
-export function needsSplit({ finding }: RequestSplit, result: FetchResult): result is Rejection {
+/** Whether the parts are to be sent after this response to the whole document. */
+export function needsSplit({ finding }: RequestSplit, result: FetchResult): result is RejectedDocument {
   if (result.kind !== "graphql" || result.isDocumentRejected !== true) return false;
   const isFinal = finding !== undefined && !finding.helps && performance.now() < finding.endsAtMs;
   return !isFinal;
@@ -53,7 +54,7 @@ export async function sendParts<Run extends SplitRun>(
 /** As far as the retry budget allows. The other parts get the errors of the rejection. */
 export async function repeatInParts<Run extends SplitRun>(
   split: RequestSplit,
-  rejection: Rejection,
+  rejection: RejectedDocument,
   run: Run,
   sendPart: SendPart<Run>,
   o: SplitOptions,
@@ -82,7 +83,7 @@ export async function repeatInParts<Run extends SplitRun>(
 /** A part without an object needs no retry: it is not sent. */
 function takeRetries(
   split: RequestSplit,
-  { replica }: Rejection,
+  { replica }: RejectedDocument,
   { representations }: SplitRun,
   takeRetry: (replica: string) => boolean,
 ): ReadonlySet<CompiledRequest> {
@@ -90,7 +91,7 @@ function takeRetries(
   return new Set(split.parts().filter((part) => !part.fetches.some(hasObject) || takeRetry(replica)));
 }
 
-function acceptRejection(rejection: Rejection, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
+function acceptRejection(rejection: RejectedDocument, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
   const { addedKeys } = part.currentText();
   for (const fetch of part.fetches) {
     const plan = fetch.representations;

@@ -1,9 +1,10 @@
-// Stage 4 of 5: run. Finds the objects that a fetch is for (its targets), along its paths, through the data that is joined so far.
+// Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
+// data that is joined so far.
+import type { Json } from "@tributary/kit/json/json";
 import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath, PathStep } from "../plan/compile/fetch-path.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
+/** Gets an object at the end of a path, with its layout and its position there. */
 export type VisitTarget = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
 
 export interface ResponseTree {

@@ -1,10 +1,9 @@
-// Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`, and masks the errors that subgraphs send, for response-body.ts.
-// Errors of Apollo Server and graphql-js are masked in errors/library-errors.ts.
+// Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`, and masks the errors that subgraphs send.
 import { type ClientCode, codes, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { FieldError } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/fetch/subgraph-response.ts";
 
-/** An entry of `errors[]` (GraphQL spec, section 7.1.2 "Errors"). */
+/** GraphQL spec, section 7.1.2 "Errors". */
 export interface ClientError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -14,7 +13,6 @@ export interface ClientError {
 const messageCharactersMax = 1_000;
 const problemsMax = 100;
 
-/** The message is the subgraph's if its error is meant for the client, else the default message of the code (errors/codes.ts). */
 export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
   const content = reason.kind === "fetch-failed" ? defaultContent(reason.code) : readSubgraphError(reason.error);
   const { code, problems } = content;
@@ -45,7 +43,7 @@ function readSubgraphError({ message, extensions }: SubgraphError): ErrorContent
   return { code, message: clientMessage, problems: readProblems(extensions["problems"]) };
 }
 
-/** Forwards only the members `pointer`, `code` and `detail` of each problem, as strings; any other value becomes "". Undefined without problems. */
+/** Of each problem the members `pointer`, `code` and `detail`, as strings. */
 function readProblems(raw: unknown): readonly Readonly<Record<string, string>>[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   return raw.slice(0, problemsMax).map((problem: unknown) => {

@@ -1,24 +1,24 @@
-// Stage 5 of 5: shape. A growing buffer to which write-data.ts and response-body.ts write JSON as UTF-8. It does not check that the JSON is valid.
+// Stage 5 of 5: shape. A growing buffer for JSON in UTF-8. It does not check that the JSON is valid.
 import type { AsciiToken } from "../plan/compile/compiled-plan.ts";
 
-/** Characters that `JSON.stringify` escapes, or may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
+/** What `JSON.stringify` escapes, or may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
 // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const mayNeedEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** Shorter texts are copied by a loop. Longer ones are scanned and copied faster by V8: one call costs as much as some 20 characters in the loop. */
+/** V8 scans and copies longer texts faster: one call costs as much as some 20 characters in the loop. */
 const loopedCharactersMax = 24;
 
-/** The most bytes that one UTF-16 code unit of a text can become: `\u0000`. */
+/** `\u0000`. */
 const bytesPerUnitMax = 6;
 
 const initialBytes = 65_536;
 /** A longer buffer is freed after the response that needed it. */
 const retainedBytesMax = 4_194_304;
 
-/** The most digits of a positive 32-bit integer. */
+/** Of a positive 32-bit integer. */
 const digitsMax = 10;
 
-/** The characters in one word of an `AsciiToken`. */
+/** Of an `AsciiToken`. */
 const wordBytes = 4;
 
 const zero = 0x30;
@@ -27,21 +27,16 @@ const backslash = 0x5c;
 const space = 0x20;
 const firstBeyondAscii = 0x80;
 
-/**
- * One buffer is used for one response after the other: each is written synchronously, from `rewind(0)` to `take`. Writing a response of many short
- * fields takes half the time that concatenated strings take.
- */
+/** Used for one response after the other, each written synchronously. Many short fields take half the time of concatenated strings. */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafeSlow(initialBytes);
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  /** The number of bytes written. */
   get length(): number {
     return this.#length;
   }
 
-  /** Removes the bytes after an earlier `length`. */
   rewind(length: number): void {
     this.#length = length;
   }
@@ -62,17 +57,17 @@ export class JsonBytes {
     if (this.#length + bytesMax > this.#bytes.length) this.#grow(bytesMax);
     const view = this.#view;
     const start = this.#length;
-    // The last word may extend beyond the token; the next write overwrites the excess. `true`: little-endian, as the words of an AsciiToken.
+    // The last word may extend beyond the token; the next write overwrites the excess. `true`: little-endian.
     for (let i = 0; i < wordCount; i++) view.setInt32(start + i * wordBytes, words[i] as number, true);
     this.#length = start + length;
   }
 
-  /** @param value a 32-bit integer; -0 is written as 0, as `JSON.stringify` does. */
+  /** -0 is written as 0, as `JSON.stringify` does. */
   writeInteger(value: number): void {
     if (value < 0) return this.writeRaw(String(value));
     if (this.#length + digitsMax > this.#bytes.length) this.#grow(digitsMax);
     const bytes = this.#bytes;
-    // The end of the last digit: the digits are written from the last to the first.
+    // From the last digit to the first.
     let end = this.#length + 1;
     for (let limit = 10; limit <= value; limit *= 10) end++;
     this.#length = end;
@@ -83,20 +78,17 @@ export class JsonBytes {
     } while (rest > 0);
   }
 
-  /** @param json any JSON text. */
   writeJson(json: string): void {
     if (this.#length + json.length * bytesPerUnitMax > this.#bytes.length) this.#grow(json.length * bytesPerUnitMax);
     this.#length += this.#bytes.write(json, this.#length);
   }
 
-  /** @param json any JSON in UTF-8. */
   writeBytes(json: Uint8Array): void {
     if (this.#length + json.length > this.#bytes.length) this.#grow(json.length);
     this.#bytes.set(json, this.#length);
     this.#length += json.length;
   }
 
-  /** Writes a JSON string. */
   writeText(text: string): void {
     const count = text.length;
     const bytesMax = count * bytesPerUnitMax + 2;
@@ -116,7 +108,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  /** For a text that is long, or has a character that the loop of `writeText` does not copy. `writeText` has grown the buffer for it. */
+  /** `writeText` has grown the buffer for it. */
   #writeLongText(text: string): void {
     const bytes = this.#bytes;
     if (mayNeedEscape.test(text)) {
@@ -128,7 +120,6 @@ export class JsonBytes {
     bytes[this.#length++] = quote;
   }
 
-  /** Returns a copy of the written bytes and empties the buffer. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;

@@ -1,12 +1,11 @@
-// Stage 5 of 5: shape. Writes scalar values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion). write-data.ts calls it,
-// and writes enum values itself.
+// Stage 5 of 5: shape. Writes scalar values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion).
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import type { LeafKind } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 
 const int32Max = 2_147_483_647;
 
-/** @param value not null. A custom scalar can be any JSON value. @returns false, with nothing written, if the value is not of this type. */
+/** @param value not null. @returns false, with nothing written, if the value is not of this type. */
 export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boolean {
   switch (leaf) {
     case "String":

@@ -1,28 +1,25 @@
-// Stage 5 of 5: shape. Writes `data`: the client's fields in the client's order, from the data that subgraphs sent. A value that does not fit
-// the schema becomes null, and a null in a non-null field propagates to the nearest nullable field (GraphQL spec, "Handling Field Errors").
-// The hottest file of the gateway (`npm run bench`): it allocates nothing per field except the bytes in the buffer, and uses one array for the
-// current path.
+// Stage 5 of 5: shape. Writes `data`. A value that does not fit the schema becomes null, and a null in a non-null field propagates to the nearest
+// nullable field (GraphQL spec, "Handling Field Errors"). The hottest file of the gateway (`npm run bench`): it allocates nothing per field except
+// the bytes in the buffer.
+import type { Json } from "@tributary/kit/json/json";
 import type { ClientCode } from "../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { RunResult } from "../run/run.ts";
+import type { ResponsePath } from "../run/fetch/subgraph-response.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import { writeLeaf } from "./leaf.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-type Path = readonly (string | number)[];
-
 /** A field that became null with an error of stage 5. */
 export interface FieldProblem {
-  readonly path: Path;
+  readonly path: ResponsePath;
   readonly code: Extract<
     ClientCode,
     "BAD_USER_INPUT" | "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED" | "NOT_FOUND"
   >;
-  /** The subgraph that sent the value; undefined if it is not known. */
+  /** Undefined if it is not known. */
   readonly service: string | undefined;
 }
 
-/** The part of the run's result that is written. */
 export type FetchedData = Pick<RunResult, "root" | "joins" | "lacksEntities">;
 
 export interface WrittenData {
@@ -30,7 +27,7 @@ export interface WrittenData {
   readonly problemCount: number;
 }
 
-/** The most problems that are listed; further problems are only counted, in `problemCount`. */
+/** Further problems are only counted, in `problemCount`. */
 const problemsMax = 100;
 
 type ListShape = OutputShape & { kind: "list" };
@@ -39,18 +36,17 @@ type ObjectShape = OutputShape & { kind: "object" };
 interface Writer {
   readonly out: JsonBytes;
   readonly joins: Joins;
-  /** See RunResult. */
   readonly lacksEntities: boolean;
-  /** The current response path is the first `depth` elements; the others are from earlier fields. */
+  /** The current response path is the first `depth` elements. */
   readonly path: (string | number)[];
   depth: number;
-  /** The subgraph that provides the current field. */
+  /** Provides the current field. */
   service: string | undefined;
   readonly problems: FieldProblem[];
   problemCount: number;
 }
 
-/** Writes the data as JSON, or `null` if a null propagates to it. */
+/** Or `null`, if a null propagates to it. */
 export function writeData({ root: position }: CompiledPlan, fetched: FetchedData, out: JsonBytes): WrittenData {
   const { root, joins } = fetched;
   const writer = createWriter(fetched, out);
@@ -63,7 +59,7 @@ export function writeData({ root: position }: CompiledPlan, fetched: FetchedData
   return writer;
 }
 
-/** Whether a null in one of the first `fieldCount` root fields propagates to `data`. Writes the fields to find out, and rewinds. */
+/** Writes the fields to find out, and rewinds. */
 export function isDataNull(
   { root: position }: CompiledPlan,
   fetched: FetchedData,
@@ -83,15 +79,12 @@ function createWriter({ joins, lacksEntities }: FetchedData, out: JsonBytes): Wr
   return { out, joins, lacksEntities, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
 }
 
-/*
- * The functions below write a value and return true. They return false for a null in a non-null position: the parent then rewinds the buffer and
- * becomes null itself, or returns false too.
- */
+/** False means a null in a non-null position: the parent rewinds the buffer and becomes null itself, or returns false too. */
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
-  // The holder of a field is the object that has its value, under `plainKey`: the object itself (join index below 0), or what a fetch joined to it.
-  // Fields of one fetch are mostly adjacent, so the holder is looked up once for them.
+  // The object that has the field's value: the object itself (join index below 0), or what a fetch joined to it. Fields of one fetch are mostly
+  // adjacent, so it is looked up once for them.
   let joinIndex = -1;
   let holder: Json | undefined = object;
   if (fields.length === 0) out.writeRaw("{");
@@ -127,7 +120,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
   return true;
 }
 
-/** A field whose value is computed by `access.read`, or that no fetch provides. */
+/** Computed by `access.read`, or provided by no fetch. */
 function writeComputedField(field: ClientField, object: Json, writer: Writer): boolean {
   const { access, shape, isRejected } = field;
   if (access === undefined) return recordProblem(isRejected ? "BAD_USER_INPUT" : "FIELD_NOT_PROVIDED", shape, writer);
@@ -145,9 +138,8 @@ function writeFieldValue(
 }
 
 /**
- * A requested field that is absent from a response is an error of the subgraph. Without an object that a fetch has returned, the field is null: its
- * fetch or entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is an error only if the field is
- * non-null.
+ * A requested field that is absent is an error of the subgraph. Without an object that a fetch has returned, stage 4 has recorded the error, or the
+ * subgraph returned null for the entity, which is an error only if the field is non-null.
  */
 function writeAbsentField(shape: OutputShape, joinIndex: number, object: Json, writer: Writer): boolean {
   const join = joinIndex < 0 ? undefined : writer.joins[joinIndex];
@@ -163,11 +155,11 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
     case "leaf":
       return writeLeaf(value, shape.leaf, writer.out) || recordProblem("INVALID_FIELD_VALUE", shape, writer);
     case "enum":
-      // A value that the API schema lacks (`@inaccessible`) has the same error as one that the supergraph lacks, so the error does not disclose it.
+      // The error must not disclose that the supergraph has an `@inaccessible` value.
       if (!shape.values.has(value)) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
-    // The value of an introspection field.
+    // Introspection.
     case "json":
       writer.out.writeBytes(value as Uint8Array);
       return true;
@@ -214,18 +206,15 @@ function writeObject(value: unknown, shape: ObjectShape, writer: Writer): boolea
   return writeFields(layout.fields, value as Json, writer);
 }
 
-/** @param code of the error in a non-null position. */
 function writeNull(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
   return shape.isNonNull ? recordProblem(code, shape, writer) : writeNullIfNullable(shape, writer);
 }
 
-/** Writes null and returns true if the type is nullable. Otherwise returns false. */
 function writeNullIfNullable({ isNonNull }: OutputShape, { out }: Writer): boolean {
   if (!isNonNull) out.writeRaw("null");
   return !isNonNull;
 }
 
-/** Records a problem at the current path, then writes null if the type is nullable. */
 function recordProblem(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
   writer.problemCount++;
   if (writer.problems.length < problemsMax) {

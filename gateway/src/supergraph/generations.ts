@@ -69,7 +69,7 @@ const operationsWarmedMax = 50;
 /** The most replaced generations that still have requests in flight. While there are this many, no further generation is built. */
 const retiredMax = 4;
 
-interface Entry {
+interface GenerationEntry {
   readonly id: string;
   readonly generation: Generation;
   pins: number;
@@ -79,8 +79,8 @@ interface Entry {
 }
 
 export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }: GenerationsOptions): Generations {
-  const retired = new Set<Entry>();
-  let current: Entry | undefined;
+  const retired = new Set<GenerationEntry>();
+  let current: GenerationEntry | undefined;
   let isClosed = false;
 
   async function load(supergraphSdl: string): Promise<LoadOutcome> {
@@ -112,14 +112,14 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
   }
 
-  function retire(entry: Entry): void {
+  function retire(entry: GenerationEntry): void {
     retired.add(entry);
     entry.generation.retire();
     if (entry.pins === 0) close(entry);
     else entry.graceTimer = setTimeout(() => close(entry), graceMs).unref();
   }
 
-  function close(entry: Entry): void {
+  function close(entry: GenerationEntry): void {
     if (!retired.delete(entry)) return;
     clearTimeout(entry.graceTimer);
     entry.closed.resolve();
@@ -130,7 +130,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     observe({ kind: "internal-error", cause });
   }
 
-  function closeIfUnused(entry: Entry): void {
+  function closeIfUnused(entry: GenerationEntry): void {
     const isReplaced = entry !== current;
     if (isReplaced && entry.pins === 0) close(entry);
   }
@@ -154,7 +154,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
   };
 }
 
-function pinEntry(entry: Entry, onReleased: (entry: Entry) => void): Pinned {
+function pinEntry(entry: GenerationEntry, onReleased: (entry: GenerationEntry) => void): Pinned {
   entry.pins++;
   let isReleased = false;
   const release = (): void => {

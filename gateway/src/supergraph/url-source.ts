@@ -1,3 +1,5 @@
+// Reads the supergraph from a URL (SUPERGRAPH_URL). server.ts creates the source; supergraph-watcher.ts reads it.
+import { collectBody } from "@tributary/kit/http/receive-body";
 import { request } from "undici";
 import type { SupergraphSource } from "./supergraph-source.ts";
 
@@ -29,21 +31,11 @@ export function createUrlSource({
         if (statusCode === 304) return undefined;
         throw new Error(`${origin}${pathname} responded with ${statusCode}`);
       }
-      const text = await readText(body, bodyBytesMax);
+      const tooLarge = () => new Error(`The supergraph has more than ${bodyBytesMax} bytes`);
+      const text = (await collectBody(body, bodyBytesMax, tooLarge)).toString("utf8");
       if (text.trim() === "") throw new Error(`${origin}${pathname} is empty`);
       etag = typeof headers.etag === "string" ? headers.etag : undefined;
       return text;
     },
   };
-}
-
-async function readText(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw new Error(`The supergraph has more than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes).toString("utf8");
 }

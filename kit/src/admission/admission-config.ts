@@ -1,8 +1,6 @@
-// The environment variables of admission, the same for the gateway, the REST proxy and the services.
 import type { EnvironmentReader } from "../process/env.ts";
 
 export interface AdmissionConfig {
-  /** Whether requests wait or are rejected while the process is overloaded. */
   readonly admission: boolean;
   readonly requestsInFlightMax: number;
 }

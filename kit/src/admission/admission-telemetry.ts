@@ -1,4 +1,3 @@
-// The metrics of admission, created by the telemetry of the gateway, the REST proxy and the services.
 import type { admissionMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { AdmissionObserver } from "./admission.ts";
@@ -9,11 +8,9 @@ export interface AdmissionTelemetryOptions {
   readonly endpoint: "graphql" | "rest" | "service";
 }
 
-/** The `observer` of `createAdmission`. */
 export function createAdmissionObserver({ metrics, endpoint }: AdmissionTelemetryOptions): AdmissionObserver {
   const admissions = metrics.counter("tributary_admission_admitted_total");
   const seriesOf = (priority: PriorityClass) => admissions.of({ endpoint, class: priority });
-  // Looked up once, because `onAdmitted` is called for every request.
   const admittedSeries = {
     critical: seriesOf("critical"),
     normal: seriesOf("normal"),

@@ -1,36 +1,24 @@
-// The CPU time that each caller has used recently, by which admission.ts ranks requests of one class. A count-min sketch whose counters decay: its
-// memory does not grow with the number of callers.
+// The recent CPU time of each caller, in a count-min sketch whose counters decay: its memory does not grow with the number of callers.
 
-/** After this time a counter has half of its value. */
 const halfLifeMs = 1_000;
 const rows = 2;
-/**
- * Counters in each row, a power of two. With 100 heavy callers, another caller shares both of its counters with heavy ones in 1 of 400 cases.
- */
+/** A power of two. With 100 heavy callers, another one shares both of its counters with heavy ones in 1 of 400 cases. */
 const columns = 2_048;
-/**
- * Upper bounds of all buckets but the last, in milliseconds of the decayed sum. If a caller constantly uses 10 ms per second, its sum is 14.4 ms: what
- * it uses per second, times half-life / ln 2 (1.44 s).
- */
+/** In milliseconds of the decayed sum, which is 1.44 s (half-life / ln 2) times the CPU time per second. */
 const bucketBoundsMs = [5, 10, 20, 40, 80, 160, 320];
 
 export const bucketCount = bucketBoundsMs.length + 1;
 
 export interface CallerCosts {
   add(key: string, cpuMs: number): void;
-  /** From 0 (less than 5 ms of recent CPU time) to `bucketCount - 1` (320 ms or more). */
   bucketOf(key: string): number;
 }
 
-/**
- * @param nowMs a monotonic clock.
- * @param seed of the hash: unpredictable, so that no client can choose to share the counters of another.
- */
+/** @param seed unpredictable, so that no client can choose to share the counters of another. */
 export function createCallerCosts(nowMs: () => number, seed: number): CallerCosts {
   const values = new Float64Array(rows * columns);
   const updatedMs = new Float64Array(rows * columns);
 
-  /** The value of a counter at a time, decayed since its last update. */
   function readDecayed(index: number, atMs: number): number {
     const value = values[index] ?? 0;
     if (value === 0) return 0;
@@ -62,7 +50,6 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
   };
 }
 
-/** The index of a key's counter: the first row takes the low bits of the hash, the second the high bits. */
 function counterIndexOf(hash: number, row: number): number {
   const rowBits = row === 0 ? hash : hash >>> 16;
   return row * columns + (rowBits & (columns - 1));

@@ -1,13 +1,12 @@
-// The priority class of a request: under overload, lower classes are rejected first. The owner of a route or field declares the class, and a
-// client may lower it for its own request by the header `Priority` (RFC 9218).
+// Under overload, lower classes are rejected first. The owner of a route or field declares the class; a client may lower it (`Priority`, RFC 9218).
 import { parseDictionary } from "../http/structured-fields.ts";
 
-/** All classes, the highest first. */
+/** The highest first. */
 export const priorityClasses = ["critical", "normal", "background"] as const;
 
 export type PriorityClass = (typeof priorityClasses)[number];
 
-/** The specification of the GraphQL directive `@priority(class:)`. Subgraphs link it, and the gateway recognizes the directive by it. */
+/** Of the GraphQL directive `@priority(class:)`. */
 export const priorityDirectiveUrl = "https://specs.tributary.example/priority/v1.0";
 
 export function highestPriority(a: PriorityClass, b: PriorityClass): PriorityClass {
@@ -15,11 +14,9 @@ export function highestPriority(a: PriorityClass, b: PriorityClass): PriorityCla
 }
 
 /**
- * Lowers a class by the urgency `u` of a `Priority` header: 5 and 6 to at most normal, 7 to background. No value raises a class. RFC 9218, 4.1
- * reserves 7 for background tasks and defines 3 as the default. 4 is below the default and lowers nothing, because Firefox sends it with
- * `fetch()` by default, also for writes.
- * @param header as in `request.headers`. Node joins repeated `Priority` lines by commas, so an array, which the type allows, does not occur.
- * Malformed and out-of-range values are ignored (RFC 9218, 4).
+ * Lowers a class by the urgency of a `Priority` header: 5 and 6 to at most normal, 7 (background, RFC 9218, 4.1) to background. 4 lowers nothing,
+ * because Firefox sends it with `fetch()` by default. Malformed values are ignored (RFC 9218, 4).
+ * @param header a string: Node joins repeated lines, although the type allows an array.
  */
 export function lowerByPriorityHeader(
   declared: PriorityClass,
@@ -33,12 +30,12 @@ export function lowerByPriorityHeader(
 
 const defaultUrgency = 3;
 
-/** Longer values are ignored. Browsers send at most six characters. */
+/** Browsers send at most six characters. */
 const charactersMax = 200;
 const codeOfZero = "0".charCodeAt(0);
 
 function readUrgency(header: string): number {
-  // `u=1` or `u=1, i`, as browsers send it. Reading it here takes 15 ns, parsing a dictionary 500 ns, and a lookup in a map of parsed values 20 ns.
+  // As browsers send it. Reading it here takes 15 ns, parsing a dictionary 500 ns.
   if (header.startsWith("u=")) {
     const isUrgencyOnly = header.length === "u=1".length;
     const isUrgencyAndIncremental = header.length === "u=1, i".length && header.endsWith(", i");

@@ -1,36 +1,33 @@
-// Starvation: other processes use the cores of this process, so that its event loop is late although its own requests are no overload. admission.ts
-// then keeps more requests in flight. A quota of CPU time (a cgroup's, such as `cpus` in compose) is a limit of this process: using it up is overload.
+// Other processes use the cores, so that the event loop is late although this process's requests are no overload. Using up a quota of CPU time
+// (cgroup) is overload.
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 
 export interface Starvation {
-  /** Whether the last window was one of starvation. To be called every few milliseconds, because a call may begin a new window. */
+  /** To be called every few milliseconds, because a call may begin a new window. */
   isStarved(): boolean;
   close(): void;
 }
 
 export interface CpuClock {
   nowMs(): number;
-  /** The CPU time of the main thread. */
   mainThreadMs(): number;
-  /** The CPU time of all threads of the process. */
   processMs(): number;
 }
 
 export interface StarvationOptions {
   readonly clock?: CpuClock;
-  /** The cores that the process may use. */
   readonly cores?: number;
   readonly cpuStatFiles?: readonly string[];
 }
 
-/** Long enough that a thread which shares its core with others had several time slices. */
+/** Long enough that a thread which shares its core had several time slices. */
 const windowMsMin = 100;
-/** A process that uses more than this share of the main thread's core, or of all its cores, is not starved: another busy process leaves it a half. */
+/** A process that uses more of the main thread's core, or of all its cores, is not starved: another busy process leaves it a half. */
 const ownShareMin = 0.75;
 const throttlingReadEveryMs = 1_000;
 
-/** Of the process's own cgroup, as a container sees it: version 2, then version 1. */
+/** As a container sees its own cgroup: version 2, then version 1. */
 const cpuStatFilesOfContainer = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
 
 const processClock: CpuClock = {
@@ -64,7 +61,6 @@ export function watchStarvation({
   };
 }
 
-/** @param files the first that can be read is used; without one, the process has no quota. */
 function watchThrottling(files: readonly string[]) {
   let throttledPeriods = Infinity;
   let isThrottled = false;
@@ -80,7 +76,7 @@ function watchThrottling(files: readonly string[]) {
   return { isThrottled: () => isThrottled, close: () => clearInterval(timer) };
 }
 
-/** How many periods of the cgroup's scheduler ended with the quota used up, since the cgroup exists. */
+/** Since the cgroup exists. */
 async function readThrottledPeriods(files: readonly string[]): Promise<number> {
   for (const file of files) {
     const text = await readFile(file, "utf8").catch(() => undefined);

@@ -1,17 +1,13 @@
-// The queue of admission.ts: requests by level, which is a priority class and a bucket of the caller's recent CPU time (caller-costs.ts).
+// Requests by level: a priority class and a bucket of the caller's recent CPU time.
 import { bucketCount } from "./caller-costs.ts";
 import { type PriorityClass, priorityClasses } from "./priority.ts";
 
 export interface WaitingRequest {
   readonly enteredMs: number;
-  /** Called once: true if the request is admitted. */
   readonly decide: (isAdmitted: boolean) => void;
 }
 
-/**
- * Which request of a class `take` removes. `arrival`: the oldest, whatever its caller. `oldest` and `newest`: the oldest or the newest of the lowest
- * bucket in use; of critical requests always the oldest.
- */
+/** `arrival`: the oldest, whatever its caller. `oldest`, `newest`: of the lowest bucket in use; of critical requests always the oldest. */
 export type TakeOrder = "arrival" | "oldest" | "newest";
 
 /** `take` removes from the highest class. Of ten calls, one removes a normal and one a background request if one waits, so that no class starves. */
@@ -26,28 +22,21 @@ export interface WaitingRequests {
    * Removes the least important request: of the lowest class, the oldest in the highest bucket. One normal and one background request always remain,
    * for their reserved turns.
    * @param criticalMax critical requests are removed only above this number.
-   * @returns undefined if no request may be removed.
    */
   drop(criticalMax: number): WaitingRequest | undefined;
-  /**
-   * Whether a new request is more important than a waiting one that `drop` may remove: one of a lower class, or of its class in a higher bucket. Also
-   * true for every critical request, and for the first request of its class.
-   */
+  /** Whether `drop` may remove a less important request. Also true for every critical request, and for the first of its class. */
   outranks(priority: PriorityClass, bucket: number): boolean;
-  /** Removes a request that entered before `enteredBeforeMs`, or a critical one that entered before `criticalEnteredBeforeMs`. */
   takeExpired(enteredBeforeMs: number, criticalEnteredBeforeMs: number): WaitingRequest | undefined;
 }
 
-/** The waiting requests of one priority class. */
 interface ClassQueue {
   readonly priority: PriorityClass;
-  /** By bucket, least CPU time first. The requests of each level are in the order of their arrival. */
+  /** By bucket, least CPU time first. */
   readonly levels: WaitingRequest[][];
   length: number;
 }
 
 export function createWaitingRequests(): WaitingRequests {
-  /** The highest class first. */
   const queues = priorityClasses.map((priority): ClassQueue => {
     return { priority, levels: Array.from({ length: bucketCount }, () => []), length: 0 };
   });
@@ -105,7 +94,7 @@ export function createWaitingRequests(): WaitingRequests {
       // The lowest class that can lose a request; the class of the new request if no lower one can.
       const lowest = queues.findLast((queue) => queue.priority === priority || queue.length > 1);
       if (lowest === undefined || lowest.priority !== priority) return true;
-      // No lower class can lose a request. A critical one may wait even so: `drop` removes critical requests only above `criticalMax`.
+      // A critical request may wait even so.
       if (priority === "critical") return true;
       const isFirstOfClass = lowest.length === 0;
       const highestBucket = lowest.levels.findLastIndex(isInUse);
@@ -122,7 +111,6 @@ export function createWaitingRequests(): WaitingRequests {
   };
 }
 
-/** The level with the request that entered first. */
 function levelOfOldest(queue: ClassQueue): WaitingRequest[] | undefined {
   let levelOfFirst: WaitingRequest[] | undefined;
   let firstEnteredMs = Infinity;

@@ -1,23 +1,22 @@
-// The environment variables of caller identification, the same for the gateway and the REST proxy.
 import { readTokenConfig, type TokenConfig } from "../identity/token-config.ts";
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 import type { ClientKey } from "./client-program.ts";
 import { createNetworks } from "./networks.ts";
 
 export interface CallerConfig {
-  /** Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
+  /** Their `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Undefined without JWKS_URL: only the services verify tokens, and every caller here is anonymous. */
+  /** Undefined: only the services verify tokens, and every caller here is anonymous. */
   readonly tokens: CallerTokenConfig | undefined;
   readonly clientKeys: readonly ClientKey[];
 }
 
 interface CallerTokenConfig extends TokenConfig {
-  /** The claim with the name of the client, such as `azp`. */
+  /** Such as `azp`. */
   readonly clientClaim?: string | undefined;
 }
 
-export function readCallerConfig(env: EnvironmentReader, profile: "development" | "production"): CallerConfig {
+export function readCallerConfig(env: EnvironmentReader, profile: Profile): CallerConfig {
   const tokens = readTokenConfig(env, profile);
   const clientClaim = env.optional("CLIENT_CLAIM", {
     why: "the claim of verified tokens that holds the name of the client, such as azp; without it no token names a client",
@@ -29,15 +28,15 @@ export function readCallerConfig(env: EnvironmentReader, profile: "development" 
   };
 }
 
-/** Required in production, where the operator must decide which proxies are trusted; `none` trusts no proxy. */
-function readTrustedProxies(env: EnvironmentReader, profile: "development" | "production"): readonly string[] {
+/** Required in production; `none` trusts no proxy. */
+function readTrustedProxies(env: EnvironmentReader, profile: Profile): readonly string[] {
   const why =
     "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly";
   if (profile === "development") return readNetworks(env, "TRUSTED_PROXIES", { fallback: [], why });
   return readNetworks(env, "TRUSTED_PROXIES", { why });
 }
 
-/** Reads a list of networks. `none` is the empty list, since an empty value means the default. */
+/** `none` is the empty list, since an empty value means the default. */
 export function readNetworks(
   env: EnvironmentReader,
   name: string,

@@ -1,7 +1,4 @@
-/**
- * Who sends a request: user, client program and address. The gateway and the REST proxy identify the caller in their stage admit: before the overload
- * admission (kit/src/admission), which needs the caller's key, and before they use a cached response or execute an operation.
- */
+/** Who sends a request: user, client program and address. Identified before a cached response is used or an operation runs. */
 import type { IncomingMessage } from "node:http";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -20,32 +17,23 @@ import { type ClientProgram, createClientKeyCheck, readClientProgram } from "./c
 import { createNetworks } from "./networks.ts";
 
 export interface Caller extends ClientAddress {
-  /**
-   * Identifies the caller for limits and admission: `user:42` by a verified token, else `client:web` by a client key, else `address:192.0.2.1` (IPv6:
-   * the first 64 bits). A claimed client name is never a key.
-   */
+  /** `user:42` by a verified token, else `client:web` by a client key, else `address:192.0.2.1` (IPv6: its /64); never by a claimed client name. */
   readonly key: string;
-  /** Anonymous without a token, and if the process does not verify tokens. */
+  /** Anonymous also if the process does not verify tokens. */
   readonly identity: Identity;
   readonly client: ClientProgram;
 }
 
 export interface Callers {
   /**
-   * Identifies the caller without verifying a signature.
-   * @returns undefined if the request has a token that was not verified in the last 60 s: call `verify`.
-   * @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s, or that is revoked.
+   * Without verifying a signature. Undefined: call `verify`. @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s, or is
+   * revoked.
    */
   identify(request: IncomingMessage): Caller | undefined;
-  /**
-   * Identifies the caller of a request for which `identify` returned undefined. Before this call, the stage admit charges the request to a rate
-   * limit (`chargeVerification` in rate-limit/caller-limits.ts).
-   * @throws AppError UNAUTHENTICATED for an invalid or revoked token; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
-   */
+  /** After `chargeVerification`. @throws AppError UNAUTHENTICATED; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched. */
   verify(request: IncomingMessage): Promise<Caller>;
-  /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is invalid or not yet verified. */
+  /** By the client key or the address, never by the token, which is not verified. */
   callerWithoutToken(request: IncomingMessage): Caller;
-  /** The key of the client's address, whatever its token and client key. */
   addressKeyOf(request: IncomingMessage): string;
 }
 
@@ -53,7 +41,6 @@ export interface Callers {
 export type CallersOptions = CallerConfig &
   Omit<TokenKeysOptions, "jwksUrl"> &
   Pick<TokenVerifierOptions, "now"> & {
-    /** Without it no token is revoked. */
     readonly revocations?: Pick<Revocations, "isRevoked"> | undefined;
   };
 
@@ -61,7 +48,6 @@ const addressesMax = 10_000;
 
 export function createCallers(o: CallersOptions): Callers {
   const findAddress = createAddressFinder(createNetworks(o.trustedProxies));
-  // From `o` the verifier uses `onKeysError`, `onKeysFetched`, `trace` and `now`.
   const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens });
   const findClientByKey = createClientKeyCheck(o.clientKeys);
   const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });

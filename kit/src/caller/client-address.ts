@@ -1,34 +1,29 @@
-// The address and protocol of the client that sent a request, also behind trusted proxies.
 import type { IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import type { Networks } from "./networks.ts";
 
 export interface ClientAddress {
-  /** The address in front of all trusted proxies. Empty if the client has already closed a direct connection. */
+  /** Empty if the client has already closed a direct connection. */
   readonly address: string;
   readonly protocol: "http" | "https";
 }
 
 export type FindAddress = (request: IncomingMessage) => ClientAddress;
 
-/** Memoized values of `X-Forwarded-For`. */
 const forwardedMax = 10_000;
-/** Characters of a memoized value. */
 const forwardedLengthMax = 256;
-/** The prefix of an IPv4-mapped IPv6 address. */
+/** IPv4-mapped. */
 const mappedPrefix = "::ffff:";
 const hostAndPortPattern = /^[^:]+:\d{1,5}$/;
 
 /**
- * The client is the other end of the connection. If that is a trusted proxy, its `X-Forwarded-For` is read from the right, up to the first address
- * that is not trusted. This address is the client's: the client could have written all addresses before it. If all addresses are trusted, the
- * first is the client's.
+ * The `X-Forwarded-For` of a trusted proxy is read from the right, up to the first address that is not trusted: the client could have written all
+ * addresses before it. If all are trusted, the first is the client's.
  */
 export function createAddressFinder(trusted: Networks): FindAddress {
-  /** The client's address, by the address of the nearest proxy and the `X-Forwarded-For` that this proxy sent. */
   const clientAddresses = createBoundedMap<string>({ entriesMax: forwardedMax });
-  // Memoized by socket: checking the list of networks takes a fifth of the time of a cache hit in the REST proxy.
+  // Checking the list of networks takes a fifth of the time of a cache hit in the REST proxy.
   const trustedSockets = new WeakMap<Socket, boolean>();
 
   function isTrusted(socket: Socket, nearest: string): boolean {
@@ -62,7 +57,7 @@ export function createAddressFinder(trusted: Networks): FindAddress {
   };
 }
 
-/** The other end of a connection; an IPv4 address without the prefix that it has on a dual-stack listener. */
+/** An IPv4 address has no prefix, also on a dual-stack listener. */
 export function addressOf({ remoteAddress = "" }: Pick<Socket, "remoteAddress">): string {
   return withoutMappedPrefix(remoteAddress);
 }
@@ -71,12 +66,12 @@ function withoutMappedPrefix(address: string): string {
   return address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
 }
 
-/** @param nearest the address of the trusted proxy that sent this `X-Forwarded-For`. */
+/** @param nearest the trusted proxy. */
 function findClientAddress(forwardedFor: string, nearest: string, trusted: Networks): string {
   let address = nearest;
   for (const entry of forwardedFor.split(",").toReversed()) {
     const candidate = withoutPort(entry.trim());
-    // No address before an invalid one can be trusted: the client is the last valid address that was read.
+    // No address before an invalid one can be trusted.
     if (isIP(candidate) === 0) return address;
     address = withoutMappedPrefix(candidate);
     if (!trusted.has(address)) return address;
@@ -90,19 +85,16 @@ function withoutPort(entry: string): string {
   return hostAndPortPattern.test(entry) ? entry.slice(0, entry.indexOf(":")) : entry;
 }
 
-/** Groups of 16 bits of an IPv6 address. The first four are those of the client's network. */
+/** Of 16 bits. The first four are those of the client's network. */
 const groupsOfAddress = 8;
 const groupsOfKey = 4;
 
-/**
- * The key of a caller by its address, such as `address:192.0.2.1`. Of an IPv6 address the first 64 bits count, since one client usually has the whole
- * network (RFC 6177).
- */
+/** Of an IPv6 address the first 64 bits count, since one client usually has the whole network (RFC 6177). */
 export function toAddressKey(address: string): string {
   const isIpv6 = address.includes(":");
   if (!isIpv6) return `address:${address}`;
   const [withoutZone = ""] = address.split("%", 1);
-  // `::` stands for as many groups of zeros as are missing. `tail` is undefined for an address without it.
+  // `::` stands for as many groups of zeros as are missing.
   const [head = "", tail] = withoutZone.split("::");
   const headGroups = head === "" ? [] : head.split(":");
   const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":");

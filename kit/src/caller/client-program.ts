@@ -1,27 +1,25 @@
-// The program that sends a request: its name and version, and whether a key or a token has verified the name.
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The calling program, such as a web app. */
 export interface ClientProgram {
   readonly name: string | undefined;
-  /** The version that the client claims. */
+  /** As the client claims it. */
   readonly version: string | undefined;
-  /** Whether `name` comes from a client key or a verified token. Otherwise any client can claim it. */
+  /** By a client key or a token. Otherwise any client can claim the name. */
   readonly isVerified: boolean;
 }
 
-/** An entry of `CLIENT_KEYS`. Several keys may have one name, so that a client's key can be rotated. */
+/** Several keys may have one name, so that a client's key can be rotated. */
 export interface ClientKey {
   readonly name: string;
-  /** The SHA-256 of the key, in lower-case hex. */
+  /** In lower-case hex. */
   readonly sha256: string;
 }
 
 const unnamedClient: ClientProgram = { name: undefined, version: undefined, isVerified: false };
 const keyCharsMax = 256;
 
-/** @returns a function that returns the name of the client whose key is in `X-Client-Key`; undefined for a missing or unknown key. */
+/** @returns the name of the client whose key is in `X-Client-Key`; undefined for an unknown key. */
 export function createClientKeyCheck(keys: readonly ClientKey[]): (headers: IncomingHttpHeaders) => string | undefined {
   const nameByHash = new Map(keys.map(({ name, sha256 }) => [sha256, name]));
   return (headers) => {
@@ -32,7 +30,7 @@ export function createClientKeyCheck(keys: readonly ClientKey[]): (headers: Inco
   };
 }
 
-/** @param verifiedName the name by a client key or a token; it overrides the name that the client claims. */
+/** @param verifiedName overrides the name that the client claims. */
 export function readClientProgram(headers: IncomingHttpHeaders, verifiedName: string | undefined): ClientProgram {
   const name = verifiedName ?? readClientName(headers);
   const version = headers["apollographql-client-version"] ?? headers["x-client-version"];
@@ -40,9 +38,7 @@ export function readClientProgram(headers: IncomingHttpHeaders, verifiedName: st
   return { name, version: toText(version), isVerified: verifiedName !== undefined };
 }
 
-/**
- * The name that the client claims (`apollographql-client-name`, else `x-client-name`). Before it is the label of a metric, map it by `KnownValues`.
- */
+/** As the client claims it. Before it is the label of a metric, map it by `KnownValues`. */
 export function readClientName(headers: IncomingHttpHeaders): string | undefined {
   return toText(headers["apollographql-client-name"] ?? headers["x-client-name"]);
 }

@@ -3,14 +3,11 @@ import { addressOf, toAddressKey } from "./client-address.ts";
 import { createNetworks } from "./networks.ts";
 import type { ConnectionClosed } from "../http/incomplete-requests.ts";
 
-/**
- * Connections of one address (IPv6: of one /64), also idle ones and those without a complete request. As many as 160 browsers behind one address
- * open. Far below the file descriptors and the memory of a process: each takes one, and some 10 KB.
- */
+/** Also idle ones: as many as 160 browsers behind one address (IPv6: one /64) open. Each takes a file descriptor and some 10 KB. */
 const connectionsPerAddressMax = 1_000;
 
 export interface ConnectionLimitOptions {
-  /** Addresses and networks with any number of connections: trusted proxies, whose connections carry the requests of many clients. */
+  /** Trusted proxies, whose connections carry the requests of many clients. */
   readonly unlimited: readonly string[];
   readonly observe: (observation: ConnectionClosed) => void;
   readonly perAddressMax?: number;

@@ -1,16 +1,13 @@
-// Sets of IP addresses from the configuration: trusted proxies (client-address.ts), and clients without a rate limit (rate-limit/caller-limits.ts).
 import { BlockList, isIP } from "node:net";
 
-/** Addresses and networks such as `10.0.0.0/8`, `2001:db8::/32`, `::1`. */
 export interface Networks {
   readonly isEmpty: boolean;
-  /** False for an invalid address. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) counts as the IPv4 address. */
+  /** An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) counts as the IPv4 address. */
   has(address: string): boolean;
 }
 
 /** @throws Error naming the first invalid text. */
 export function createNetworks(texts: readonly string[]): Networks {
-  // Node's list of addresses, which blocks nothing here.
   const blockList = new BlockList();
   for (const text of texts) addTo(blockList, text);
   return {

@@ -1,19 +1,19 @@
-// Whose tokens are no longer accepted, as the change feeds report it (kit/src/feed): for the gateway and the REST proxy.
+// Whose tokens are no longer accepted, as the change feeds report it.
 import { revokedSubjectsMax } from "../feed/change-feed.ts";
 
 /** Subjects are the ids that tokens have in their `USER_ID_CLAIM`. */
 export interface Revocations {
   isRevoked(subject: string): boolean;
-  /** @param service that has revoked the tokens of these subjects. Of each service the last `revokedSubjectsMax` are remembered. */
+  /** Of each service the last `revokedSubjectsMax` are remembered. */
   add(service: string, subjects: readonly string[]): void;
-  /** Replaces all that the service has revoked before. @param subjects the oldest first. */
+  /** @param subjects the oldest first. */
   replace(service: string, subjects: readonly string[]): void;
 }
 
 export function createRevocations(): Revocations {
-  /** Each set is in the order of revocation. */
+  /** In the order of revocation. */
   const subjectsByService = new Map<string, Set<string>>();
-  /** The values of the map: `isRevoked`, which runs for each request with a token, then allocates no iterator. */
+  /** So that `isRevoked`, which runs for each request with a token, allocates no iterator. */
   let subjectSets: readonly Set<string>[] = [];
 
   function add(service: string, subjects: readonly string[]): void {

@@ -9,14 +9,9 @@ export interface MapSize {
 
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
-  /**
-   * @param weight default 1.
-   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry is removed nevertheless.
-   */
+  /** @returns false for a weight (default 1) above `weightMax`: the value is not stored, and the previous entry of the key is removed. */
   set(key: string, value: Value, weight?: number): boolean;
-  /**
-   * For a value that has grown, or has shrunk if `weight` is negative; marks it as used. Evicts the entry itself if it alone is above `weightMax`.
-   */
+  /** Adds to the weight of an entry that has grown or shrunk. Evicts other entries if the sum is above `weightMax`, this entry if it alone is. */
   addWeight(key: string, weight: number): void;
   delete(key: string): boolean;
   clear(): void;
@@ -42,7 +37,6 @@ export function createBoundedMap<Value>({
   weightMax?: number;
   /** Synchronously, for any reason: evicted, deleted, cleared or replaced. */
   onRemoved?: (value: Value) => void;
-  /** After `onRemoved`, only for entries that a limit evicted. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
   const entries = new Map<string, MapEntry<Value>>();
@@ -91,7 +85,6 @@ export function createBoundedMap<Value>({
         evict(key);
         return;
       }
-      // So that the other entries are evicted before this one.
       entry.isUsed = true;
       evictUntilFits(0, 0);
     },

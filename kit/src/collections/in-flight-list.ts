@@ -1,4 +1,3 @@
-/** Only the list changes it. */
 export interface InFlightEntry<Item> {
   readonly item: Item;
   readonly number: number;
@@ -7,9 +6,8 @@ export interface InFlightEntry<Item> {
 }
 
 /**
- * Items that are added and removed with each request, in constant time. Not a `Set`: V8 copies its table every few changes, and each old table
- * references the next. Once one has survived two collections of the young heap, all later tables with their members remain until the next full
- * collection (in-flight-list.test.ts measures this).
+ * Items that are added and removed with each request, in constant time. Not a `Set`: V8 copies its table every few changes, and once one has survived
+ * two scavenges, all later tables remain in the old heap until a full collection (in-flight-list.test.ts measures this).
  */
 export class InFlightList<Item> {
   readonly #entries: InFlightEntry<Item>[] = [];
@@ -26,7 +24,6 @@ export class InFlightList<Item> {
     return entry;
   }
 
-  /** Has no effect if the entry is removed already. */
   remove(entry: InFlightEntry<Item>): void {
     if (entry.index === -1) return;
     const last = this.#entries.pop();

@@ -1,18 +1,13 @@
-// The environment variable with the keys of receipts, the same for the gateway and the REST proxy.
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 export interface ConsistencyConfig {
-  /** At least one. The first encrypts receipts, all decrypt (`createReceipts`). */
+  /** The first encrypts receipts, all decrypt. */
   readonly consistencyKeys: readonly string[];
 }
 
 const keyCharsMin = 16;
 
-export function readConsistencyConfig(
-  env: EnvironmentReader,
-  profile: "development" | "production",
-): ConsistencyConfig {
-  // A variable without a fallback is required.
+export function readConsistencyConfig(env: EnvironmentReader, profile: Profile): ConsistencyConfig {
   const developmentFallback = profile === "development" ? { fallback: ["for-development-only"] } : {};
   const keys = env.list("CONSISTENCY_KEYS", {
     ...developmentFallback,

@@ -1,20 +1,16 @@
-// The feeds of all services that a gateway (for its entity cache) or a REST proxy follows: every write to a service reaches the cache of the process,
-// by whichever endpoint, replica or script it was made.
+// The change feeds of all services that a gateway or a REST proxy follows.
 import type { ServiceWrite } from "./receipts.ts";
 import { createFeedFollower, type FeedFollower } from "../feed/feed-follower.ts";
 import type { Revocations } from "../caller/revocations.ts";
 
 export interface FeedsOptions {
-  /** The feed's URLs of each service that has a feed. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
-  /** Gets the subjects whose tokens the services revoke. */
   readonly revocations?: Revocations | undefined;
-  /** Called with the cache groups of changes, before `knows` is true for their writes. */
+  /** Called before `knows` is true for the writes of these changes. */
   onChanges(service: string, groups: readonly string[]): void;
   /** Every response of the service may be outdated. */
   onReset(service: string): void;
-  /** As in `FeedFollowerOptions`. */
   onState(service: string, state: "up" | "down", cause?: unknown): void;
 }
 
@@ -23,11 +19,7 @@ export interface Feeds {
   isUp(service: string): boolean | undefined;
   /** Whether `onChanges` or `onReset` was called for the changes of the write. Always false for a service without a feed. */
   knows(write: ServiceWrite): boolean;
-  /**
-   * Waits until the changes of these writes are known, at most 50 ms: a change arrives some milliseconds after its commit.
-   * @param timeoutMs of the request. The wait is at most a tenth of it.
-   * @returns whether the changes of all these writes are known.
-   */
+  /** At most 50 ms and a tenth of `timeoutMs`: a change arrives some milliseconds after its commit. @returns whether all are known. */
   waitFor(writes: readonly ServiceWrite[], timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }

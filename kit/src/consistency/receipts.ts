@@ -4,30 +4,22 @@ import { AppError } from "../errors/app-error.ts";
 import { parseList } from "../http/structured-fields.ts";
 
 /**
- * The header of receipts. A receipt is the positions of a client's writes in the feeds of their services: the client gets it with the response to a
- * write, and sends it with reads that must include the write. It is encrypted, since transaction numbers reveal how much is written. It does not
- * expire.
+ * A receipt is the positions of a client's writes in the feeds of their services. The client sends it with reads that must include the writes. It is
+ * encrypted, since transaction numbers reveal how much is written. It does not expire.
  */
 export const receiptHeader = "Consistency-Token";
 
-/** A write of the service with this name. */
 export interface ServiceWrite extends WritePosition {
   readonly service: string;
 }
 
 export interface Receipts {
   /**
-   * The writes that the receipts of a request name, without duplicates; empty without receipts.
-   * @param value of the header: a list of at most `receiptsMax` strings (RFC 9651, 3.1). The gateway also accepts it in the request body.
-   * @throws AppError MALFORMED_REQUEST for a value that this platform has not issued, that is encrypted with a key which is no longer known, or that
-   * exceeds a limit (`receiptsMax`, `writesMax`, `textCharsMax`).
+   * @param value a list of at most `receiptsMax` strings (RFC 9651, 3.1).
+   * @throws AppError MALFORMED_REQUEST for a value that this platform has not issued, whose key is no longer known, or that exceeds a limit.
    */
   read(value: string | readonly string[] | undefined): readonly ServiceWrite[];
-  /**
-   * The header's value for the response to a write.
-   * @param known the writes in the receipts of the request.
-   * @param written the writes of the request. They replace the known writes of the same services.
-   */
+  /** @param written they replace the known writes of the same services. */
   write(known: readonly ServiceWrite[], written: readonly ServiceWrite[]): string;
 }
 
@@ -42,17 +34,13 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** The first byte of the encoded writes. */
 const formatVersion = 1;
 const nameLengthBytes = 2;
 const epochBytes = 16;
 const xidBytes = 8;
-/** In hex. */
 const noEpoch = "0".repeat(2 * epochBytes);
-/** The groups of digits of a UUID, which its text form joins by hyphens. */
 const uuidDigits = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
-/** @param secrets at least one: the first encrypts, all decrypt. */
 export function createReceipts(secrets: readonly string[]): Receipts {
   const keys = secrets.map((secret) => createHash("sha256").update("consistency token").update(secret).digest());
   const [newestKey] = keys;
@@ -64,7 +52,6 @@ export function createReceipts(secrets: readonly string[]): Receipts {
       const text = typeof value === "string" ? value : value.join(", ");
       if (text.length > textCharsMax) throw toReceiptError();
       const members = parseList(text);
-      // Undefined for a text that is no list.
       if (members === undefined || members.length > receiptsMax) throw toReceiptError();
       const writes = members.flatMap((member) => {
         if (member.kind !== "string") throw toReceiptError();
@@ -87,7 +74,6 @@ export function createReceipts(secrets: readonly string[]): Receipts {
   };
 }
 
-/** Each receipt of parallel writes repeats the writes that the client knew before. */
 function withoutDuplicates(writes: readonly ServiceWrite[]): readonly ServiceWrite[] {
   const writeByKey = new Map<string, ServiceWrite>();
   for (const write of writes) writeByKey.set(`${write.service} ${write.epoch} ${write.xid}`, write);
@@ -101,7 +87,6 @@ function toReceiptError(): AppError {
   );
 }
 
-/** @returns the initialization vector, the encrypted bytes and the authentication tag, as base64url. */
 function encrypt(key: Buffer, plaintext: Buffer): string {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(algorithm, key, iv);
@@ -109,7 +94,6 @@ function encrypt(key: Buffer, plaintext: Buffer): string {
   return receipt.toString("base64url");
 }
 
-/** @returns undefined for a text that none of the keys has encrypted. */
 function decrypt(keys: readonly Buffer[], receipt: string): Buffer | undefined {
   const bytes = Buffer.from(receipt, "base64url");
   if (bytes.length < ivBytes + tagBytes) return undefined;
@@ -125,7 +109,7 @@ function decrypt(keys: readonly Buffer[], receipt: string): Buffer | undefined {
   return undefined;
 }
 
-/** For each write: the length of the service's name and the name, the epoch (zeros for none), and the transaction number. */
+/** For each write: the length of the service's name, the name, the epoch (zeros for none) and the transaction number. */
 function encode(writes: readonly ServiceWrite[]): Buffer {
   const buffers = [Buffer.of(formatVersion)];
   for (const { service, epoch = "", xid } of writes) {

@@ -1,20 +1,17 @@
-// Step 2 of "After a write" (ARCHITECTURE.md): a service adds the position of its writes to the response. rest/rest-endpoint.ts runs each unsafe
-// request by `runAndAddWritePosition`; graphql/subgraph-endpoint.ts calls `findPositionIncluding` after each mutation.
 import { AppError, statusOf } from "../errors/app-error.ts";
 import type { Writer } from "../postgres/postgres.ts";
 import { runInWriteScope, type WriteScope } from "../postgres/write-scope.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
 
-/** An internal header from services to the gateway and the REST proxy: where a write is in the service's feed. Both remove it in either direction. */
+/** From services to the gateway and the REST proxy, which remove it in either direction: where a write is in the service's feed. */
 export const writePositionHeader = "write-position";
 
 /** Statuses of errors that depend on the service's data: a client that reads next must not see older data. */
 const dataStatuses: ReadonlySet<number> = new Set([404, 409, 410, 412]);
 
 /**
- * Runs an unsafe request by `run`. After success it calls `addHeader` with a position that includes the request's own writes. After an error that
- * depends on the service's data, the position includes all writes that are committed, since another request's write may be the cause.
- * @throws the error of `run`.
+ * After success, `addHeader` gets a position that includes the request's writes. After an error that depends on the service's data, it includes all
+ * committed writes, since another request's write may be the cause.
  */
 export function runAndAddWritePosition<T>(
   database: Pick<Writer, "write">,
@@ -40,8 +37,7 @@ export function runAndAddWritePosition<T>(
 }
 
 /**
- * A position that includes all writes of the request so far. If the request has written nothing, or in several transactions (whose positions cannot
- * be combined), a statement reads a position from the database.
+ * If the request has written nothing, or in several transactions (whose positions cannot be combined), a statement reads a position.
  * @returns undefined if that statement fails: a response without a receipt is better than an error for a write that was made.
  */
 export async function findPositionIncluding(
@@ -51,7 +47,6 @@ export async function findPositionIncluding(
   return scope.position ?? (await findPosition(database));
 }
 
-/** A position that includes all writes which were committed before. */
 async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
   try {
     return await runInWriteScope(async (newScope) => {

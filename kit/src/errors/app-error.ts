@@ -1,9 +1,4 @@
-// The errors that a client may read. The gateway's codes for GraphQL are in gateway/src/errors/codes.ts.
-
-/**
- * Every error code of the services and the REST proxy, with its HTTP status. The status counts for REST, and for GraphQL requests that are
- * rejected before execution; an error of a field is in a 200.
- */
+/** In GraphQL, that of a rejected request: an error of a field is in a 200. */
 export const statusOf = {
   MALFORMED_REQUEST: 400,
   UNKNOWN_PARAMETER: 400,
@@ -35,50 +30,34 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** The client's message of every masked error (INTERNAL_SERVER_ERROR), in all processes. */
 export const internalErrorMessage = "Internal error. Retry later.";
 
-/** One error in a request body or in the arguments of a GraphQL field. */
 export interface Problem {
   /** A JSON Pointer into the value as sent, as a URI fragment (RFC 6901, 6). */
   readonly pointer: string;
-  /** The kind of problem, such as `required`; not an `ErrorCode`. */
   readonly code: string;
-  /** A sentence for the client. */
   readonly detail: string;
 }
 
-/** One error in a query parameter. */
 export interface ParameterProblem {
   /** The name, cut to 64 characters. */
   readonly parameter: string;
-  /** The kind of problem, such as `unknown_parameter`; not an `ErrorCode`. */
   readonly code: string;
-  /** A sentence for the client. */
   readonly detail: string;
 }
 
 export interface AppErrorOptions {
   readonly cause?: unknown;
-  /** Errors in the body, or in the arguments of a GraphQL field. */
   readonly problems?: readonly Problem[];
-  /** Errors in the query of a REST request. */
   readonly parameterProblems?: readonly ParameterProblem[];
-  /** For a 406: the media types that the path offers. */
   readonly choices?: readonly string[];
-  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** The system that caused the failure. The log counts failures by it. */
   readonly dependency?: Dependency;
 }
 
-/** Systems that every service needs to serve requests. */
 export type Dependency = "database" | "token-issuer";
 
-/**
- * An error that the client may read. `message` is for the client and describes what it can do; `cause` is only for the log. Any other error is a
- * bug: the client gets `internalErrorMessage`, and the log the stack.
- */
+/** An error that the client may read: `message` describes what it can do, `cause` is for the log. Any other error is a bug, and masked. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly Problem[] | undefined;
@@ -99,10 +78,7 @@ export class AppError extends Error {
   }
 }
 
-/**
- * Creates BAD_USER_INPUT, which both endpoints of a service use for invalid input.
- * @param problems at least one. The message is the detail of a single problem, or else their number.
- */
+/** The message is the detail of a single problem, or else their number. */
 export function invalidInput(problems: readonly Problem[]): AppError {
   const [first] = problems;
   const message = problems.length === 1 && first ? first.detail : `${problems.length} values are invalid.`;

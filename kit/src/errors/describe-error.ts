@@ -1,11 +1,8 @@
-// Redacts errors for the log. Used by process/log.ts, so by every log line with an `err`.
 import { scrubText } from "./scrub.ts";
 
-/** An error as the log records it. */
 export interface ErrorDescription {
   readonly type: string;
   readonly message: string;
-  /** Only the frames, without the message. */
   readonly stack?: string;
   readonly cause?: ErrorDescription;
   readonly errors?: readonly ErrorDescription[];
@@ -14,15 +11,10 @@ export interface ErrorDescription {
 
 /** Properties that are logged. Others may contain client data: body parsers attach the body, PostgreSQL's `detail` quotes the row. */
 const knownProperties = ["code", "syscall", "address", "port", "severity", "table", "column", "constraint", "routine"];
-/** The maximum number of nested levels: causes, and errors in an AggregateError. */
 const depthMax = 5;
-/** The maximum number of logged errors of one AggregateError. */
 const errorsMax = 5;
 
-/**
- * The serializer of pino's `err`: type, message, frames and causes. Redacts data that a client sent from the messages of known libraries; any
- * other message is logged, without mail addresses and tokens (`scrubText`).
- */
+/** Redacts what a client sent from the messages of known libraries; any other message is logged, without mail addresses and tokens. */
 export function describeError(error: unknown, depth = depthMax): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: "a value that is not an Error was thrown" };
   const { stack, cause } = error;
@@ -43,10 +35,8 @@ type MutableDescription = { -readonly [Name in keyof ErrorDescription]: ErrorDes
 const quotingNames = /^(?:SyntaxError|GraphQLError|URIError|ZodError)$/;
 /** Codes of errors whose messages quote their input: PostgreSQL's class 22 (data exception), and Node's errors for invalid arguments. */
 const quotingCodes = /^(?:22|ERR_INVALID)/;
-/** From the first quotation mark to the last. */
 const quotation = /["'`].*["'`]/s;
 
-/** Removes the input from messages of errors that quote their input. */
 function redactMessage(error: Error): string {
   const code = codeOf(error);
   // P0: raised by a PL/pgSQL function. The whole message may be data.

@@ -1,42 +1,32 @@
 import { z } from "zod";
 import { invalidInput, type Problem } from "./app-error.ts";
 
-// Input validation, called by each service's model.ts for the input of both endpoints, and by its rest/read.ts for REST bodies.
-
-/** The maximum number of reported problems, to bound the response. */
 const problemsMax = 100;
 /** Control characters other than tab, line feed and carriage return. */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
 const controlCharacter = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
-/**
- * Validates an unknown value by a schema.
- * @returns the value as the schema transforms it, for example with trimmed texts.
- * @throws AppError BAD_USER_INPUT with every problem, at most `problemsMax`; pointers refer to the value as sent.
- */
+/** @throws AppError BAD_USER_INPUT with at most `problemsMax` problems; pointers refer to the value as sent. */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  // `codeOf` needs the input to distinguish a missing value from a value of the wrong type.
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  // Limited before the conversion to bound the work, and again after it, since one issue for unknown fields becomes many problems.
+  // Limited again after the conversion, since one issue for unknown fields becomes many problems.
   const issues = result.error.issues.slice(0, problemsMax);
   const problems = issues.flatMap(toProblems).slice(0, problemsMax);
   throw invalidInput(problems);
 }
 
 export interface TextLimits {
-  /** In code points, after trimming. */
   readonly min: number;
   readonly max: number;
   /** The subject of the error messages, such as `A name`. */
   readonly what: string;
   /** Whether whitespace at the ends remains, as Markdown needs it; by default it is trimmed. */
   readonly keepsEnds?: boolean;
-  /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: no limit. */
+  /** As `JSON.stringify` writes the text, in UTF-8 and without the quotes. */
   readonly jsonBytesMax?: number;
 }
 
-/** The schema of a text that PostgreSQL can store: no control characters other than line breaks and tabs, and no lone surrogates. */
 export function text(limits: TextLimits) {
   const trim = (value: string) => (limits.keepsEnds ? value : value.trim());
   return z
@@ -76,7 +66,6 @@ function toProblems(issue: z.core.$ZodIssue): readonly Problem[] {
   return [{ pointer: toPointer(issue.path), code: codeOf(issue), detail: issue.message }];
 }
 
-/** The `code` of a problem. A rule that is added by `refine` declares it in `params`, as in `text`. */
 function codeOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") {
     const code: unknown = issue.params?.["code"];
@@ -86,7 +75,6 @@ function codeOf(issue: z.core.$ZodIssue): string {
   return isMissing ? "required" : issue.code;
 }
 
-/** Counts code points, not UTF-16 units. */
 function withinLength(value: string, min: number, max: number): boolean {
   // A code point has at most two units, so a text with more than twice as many units is too long without counting.
   if (value.length > max * 2) return false;
@@ -95,7 +83,6 @@ function withinLength(value: string, min: number, max: number): boolean {
   return length >= min && length <= max;
 }
 
-/** Also false for a text with too many or too few characters, which another rule reports. */
 function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
   if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
   const jsonBytes = Buffer.byteLength(JSON.stringify(value)) - '""'.length;

@@ -1,9 +1,8 @@
 import { isHttpUrl } from "../http/http-url.ts";
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 import { portOf } from "../upstream/addresses.ts";
 
-type Profile = "development" | "production";
-
+/** Where a service serves its feed. */
 export interface ServedFeedConfig {
   readonly feedPort: number;
   readonly feedKeys: readonly string[];

@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 
-/** The members of an AbortSignal that requests to services use. Node's own signals satisfy it. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -8,10 +7,7 @@ export interface AbortSignalLike {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/**
- * An AbortController and its signal in one object. Every request has an AbortSource and every fetch adds a listener, but few are ever aborted. Node's
- * signals are event targets, which cost 4 µs per request. As with Node's signals, a listener that is added after the abort is never called.
- */
+/** Node's signals are event targets, which cost 4 µs per request. As with those, a listener added after the abort is never called. */
 export class AbortSource implements AbortSignalLike {
   aborted = false;
   reason: unknown = undefined;
@@ -26,7 +22,6 @@ export class AbortSource implements AbortSignalLike {
     if (index >= 0) this.#listeners.splice(index, 1);
   }
 
-  /** Calls the listeners synchronously, in the order in which they were added. They must not throw. A second call does nothing. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -37,7 +32,7 @@ export class AbortSource implements AbortSignalLike {
   }
 }
 
-/** A signal that is aborted when the client disconnects before its response is finished; at once if it already has. */
+/** Aborted when the client disconnects before its response is finished; at once if it already has. */
 export function createDisconnectSignal(response: ServerResponse): AbortSignalLike {
   const source = new AbortSource();
   const onClose = () => {

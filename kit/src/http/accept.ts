@@ -1,11 +1,10 @@
 // Content negotiation by `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
 
-/** One element of a list: a media range or a content coding, in lower case, with its weight. */
 export interface AcceptElement {
   readonly name: string;
   /** From 0 (not acceptable) to 1. A weight that cannot be read counts as 1. */
   readonly quality: number;
-  /** The value of a parameter, without quotes; `q` is one too. `name` is in lower case. */
+  /** Without quotes. `name` is in lower case. */
   parameter(name: string): string | undefined;
 }
 
@@ -29,7 +28,6 @@ function parseElement(element: string): AcceptElement {
   return { name: name.toLowerCase(), quality: readQuality(parameter("q")), parameter };
 }
 
-/** @param parameters such as `q=0.5`. */
 function findParameter(parameters: readonly string[], name: string): string | undefined {
   const valueStart = name.length + "=".length;
   const match = parameters.find((parameter) => parameter.slice(0, valueStart).toLowerCase() === `${name}=`);
@@ -45,11 +43,7 @@ function readQuality(text: string | undefined): number {
   return quality >= 0 && quality <= 1 ? quality : 1;
 }
 
-/**
- * Chooses the offered media type with the highest weight. Parameters other than `q` are ignored.
- * @param offered in the server's order of preference, at least one. The first is used if the client has no preference.
- * @returns undefined if the client accepts none of them.
- */
+/** Chooses the offered media type with the highest weight; without a preference of the client, the first. Ignores parameters other than `q`. */
 export function chooseMediaType<const T extends string>(
   accept: string | undefined,
   offered: readonly T[],
@@ -62,18 +56,16 @@ export function chooseMediaType<const T extends string>(
   if (ranges.length === 0) return offered[0];
   const ratedTypes = offered.map((type) => rateType(type, ranges));
   const acceptable = ratedTypes.filter(({ quality }) => quality > 0);
-  // The sort is stable, so the order of `offered` decides last.
   const [best] = acceptable.toSorted(compareRatedTypes);
   return best?.type;
 }
 
 interface RatedType<T extends string> {
   readonly type: T;
-  /** The weight of the most specific range that matches the type; 0 if none matches. */
+  /** Of the most specific range that matches the type. */
   readonly quality: number;
   /** Of that range: 0 for every type, 1 for all subtypes of a type, 2 for one type; -1 if none matches. */
   readonly specificity: number;
-  /** The position of that range in the header. */
   readonly index: number;
 }
 
@@ -87,7 +79,6 @@ function rateType<T extends string>(type: T, ranges: readonly AcceptElement[]): 
   return best;
 }
 
-/** The higher weight first, then the more specific range, then the order of the header. */
 function compareRatedTypes(a: RatedType<string>, b: RatedType<string>): number {
   if (a.quality !== b.quality) return b.quality - a.quality;
   if (a.specificity !== b.specificity) return b.specificity - a.specificity;
@@ -96,11 +87,7 @@ function compareRatedTypes(a: RatedType<string>, b: RatedType<string>): number {
 
 export type ContentCoding = "br" | "gzip";
 
-/**
- * Chooses the content coding with the highest weight. Brotli wins a tie, since it is smaller. `identity` wins only if the client names it
- * with a higher weight.
- * @returns undefined: do not compress the response. That is also the result if the client accepts no coding at all, not even `identity`.
- */
+/** Brotli wins a tie. `identity` wins only if it is named with a higher weight. Undefined also if the client does not accept `identity` either. */
 export function chooseContentCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
   const codings = parseAccept(acceptEncoding);

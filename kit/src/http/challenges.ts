@@ -1,4 +1,4 @@
-// Values of `WWW-Authenticate` for responses with 401 (RFC 6750, section 3).
+// RFC 6750, section 3.
 
 export const missingTokenChallenge = 'Bearer realm="tributary"';
 export const invalidTokenChallenge = `${missingTokenChallenge}, error="invalid_token"`;

@@ -4,34 +4,26 @@ import { forEachHeader } from "./raw-headers.ts";
 export interface CorsOptions {
   /** Exact origins, `http://host:*` for every port of a host, or `*` for all. An empty list turns CORS off. */
   readonly origins: readonly string[];
-  /** Request headers that a page may send besides the CORS-safelisted ones. */
+  /** Besides the CORS-safelisted ones. */
   readonly allowedHeaders: readonly string[];
-  /** Response headers that a page may read besides the CORS-safelisted ones. */
+  /** Besides the CORS-safelisted ones. */
   readonly exposedHeaders: readonly string[];
 }
 
 export interface Cors {
-  /**
-   * The headers that `allowOrigin` sets, as a raw header list; empty for an origin that is not allowed. `Vary: Origin` is not among them: the
-   * caller sets it if `varies`.
-   */
+  /** A raw list, empty for an origin that is not allowed. Without `Vary: Origin`, which is needed if `varies`. */
   headersFor(origin: string | undefined): readonly string[];
-  /** Whether responses differ by `Origin`: not if all origins are allowed, or none. */
   readonly varies: boolean;
-  /** Sets the headers of any response, rejections too: without them a page sees only a network error. */
+  /** Also for rejections: without these headers a page sees only a network error. */
   allowOrigin(request: IncomingMessage, response: ServerResponse): void;
-  /**
-   * Adds the headers of a preflight response; the caller ends the response. Call it after `allowOrigin`: it does nothing if `allowOrigin` did not
-   * allow the origin, or if the request is no preflight.
-   * @param methods of the path, separated by commas.
-   */
+  /** Adds headers if `allowOrigin` has allowed the origin before. @param methods of the path, separated by commas. */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 
-/** How long a browser may cache a preflight result; Chromium uses at most two hours. */
+/** Chromium caches a preflight result for at most two hours. */
 const preflightSeconds = 7_200;
 
-/** CORS by allow-list (Fetch Standard, "CORS protocol"). Credentials are not allowed: tokens are sent in `Authorization`, cookies are ignored. */
+/** Fetch Standard, "CORS protocol". Credentials are not allowed: tokens are sent in `Authorization`, cookies are ignored. */
 export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOptions): Cors {
   const allowsAll = origins.includes("*");
   const isAllowed = (origin: string) => allowsAll || origins.some((allowed) => matchesOrigin(allowed, origin));
@@ -68,7 +60,6 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
 const anyPort = ":*";
 const optionalPort = /^(?::\d{1,5})?$/;
 
-/** `http://localhost:*` matches the origin with any port or without one. Any other entry must be equal. */
 function matchesOrigin(allowed: string, origin: string): boolean {
   if (!allowed.endsWith(anyPort)) return allowed === origin;
   const schemeAndHost = allowed.slice(0, -anyPort.length);

@@ -1,24 +1,19 @@
-// Entity tags: those that services write for rows and lists, and the conditions that refer to them.
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 
 /** Any entity tag in a list, strong or weak (RFC 9110, 8.8.3). An opaque tag may contain commas. */
 const entityTagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
-/** The tag of a row, as `writeEtag` writes it, or its weak form: `W/`, if any, and the row version. */
 const rowTagPattern = /^(W\/)?"(\d+)-/;
-/** In hexadecimal digits. */
 const revisionLength = 6;
 const digestLength = 32;
 
-/** Whether an `If-None-Match` contains this entity tag by weak comparison (RFC 9110, 8.8.3.2), or is `*`. */
+/** By weak comparison (RFC 9110, 8.8.3.2). */
 export function matchesIfNoneMatch(header: string, etag: string): boolean {
-  // Most clients send exactly one tag.
   if (header === etag || header.trim() === "*") return true;
   const tags = header.match(entityTagPattern) ?? [];
   return tags.some((tag) => isSameEtag(tag, etag));
 }
 
-/** Weak comparison (RFC 9110, 8.8.3.2). */
 export function isSameEtag(one: string, other: string): boolean {
   return toOpaqueTag(one) === toOpaqueTag(other);
 }
@@ -27,38 +22,32 @@ function toOpaqueTag(tag: string): string {
   return tag.startsWith("W/") ? tag.slice(2) : tag;
 }
 
-/** Identifies how one REST version writes one type of resource. Part of each ETag. */
+/** How one REST version writes one type of resource. Part of each ETag. */
 export interface Projection {
-  /** The REST version. */
   readonly version: number;
-  /** Changes when the code writes a field differently, so that a 304 never confirms a body which the code no longer writes. */
+  /** Changes when a field is written differently, so that a 304 never confirms a body which the code no longer writes. */
   readonly revision: string;
 }
 
-/** @param sampleBodies the JSON of sample rows, in which each field occurs with and without a value. The revision is their hash. */
+/** @param sampleBodies sample rows, in which each field occurs with and without a value. */
 export function createProjection(version: number, sampleBodies: readonly unknown[]): Projection {
   return { version, revision: digest(JSON.stringify(sampleBodies)).slice(0, revisionLength) };
 }
 
-/** A row's id and version, which a list's ETag contains. */
 export interface RowVersion {
   readonly id: string;
   readonly rowVersion: string;
 }
 
-/**
- * Writes the strong entity tag of one row, such as `"7-v2.a1b2c3-public"`.
- * @param view names the set of fields that this caller may see.
- */
+/** Such as `"7-v2.a1b2c3-public"`. @param view names the set of fields that this caller may see. */
 export function writeEtag(rowVersion: string, projection: Projection, view: string): string {
   return `"${rowVersion}-${projectionName(projection)}-${view}"`;
 }
 
 /**
- * Writes the strong entity tag of a page of a list: a hash of all inputs of the response.
- * @param rows all rows of the page, even if the response ends earlier because it is too large: its end follows from the rows.
- * @param page the other inputs: limit, position, whether there are adjacent pages, and a sample cursor:
- * when the key that signs cursors changes, so does the tag, and a 304 confirms no body with cursors of the former key.
+ * A hash of all inputs of the response.
+ * @param rows all rows of the page, even if the response ends earlier because it is too large.
+ * @param page the other inputs, with a sample cursor: when the key that signs cursors changes, so does the tag.
  */
 export function writeListEtag(
   rows: readonly RowVersion[],
@@ -71,7 +60,6 @@ export function writeListEtag(
   return `"list.${pageDigest}-${projectionName(projection)}-${view}"`;
 }
 
-/** A request may change a row only in a version that is in `only` and not in `not`. */
 export interface Precondition {
   /** Null: every version. */
   readonly only: readonly string[] | null;
@@ -81,9 +69,7 @@ export interface Precondition {
 export const anyVersion: Precondition = { only: null, not: [] };
 
 /**
- * Reads `If-Match` and `If-None-Match` of a change (RFC 9110, 13.1). `If-Match` compares strongly, `If-None-Match` weakly. Of a tag only the
- * row version counts: a tag from another REST version, or with another view, names the same row version.
- * @param ifMatchIs whether a change without `If-Match` is rejected.
+ * RFC 9110, 13.1. Of a tag only the row version counts: a tag from another REST version, or with another view, names the same row version.
  * @throws AppError PRECONDITION_REQUIRED if `If-Match` is required and missing (RFC 6585, 3).
  */
 export function readPrecondition(
@@ -104,10 +90,7 @@ export function readPrecondition(
   };
 }
 
-/**
- * The row versions in a list of entity tags. Tags in another form cannot be those of a row and are ignored, and so are weak tags in a strong
- * comparison. An `If-Match` without a tag that counts allows no version.
- */
+/** Ignores tags that cannot be those of a row, and weak ones in a strong comparison. */
 function readRowVersions(tagList: string, comparison: "strong" | "weak"): readonly string[] {
   const versions: string[] = [];
   for (const tag of tagList.match(entityTagPattern) ?? []) {
@@ -125,7 +108,6 @@ export function allowsVersion({ only, not }: Precondition, rowVersion: string): 
   return only === null || only.includes(rowVersion);
 }
 
-/** @throws AppError PRECONDITION_FAILED if the precondition does not allow the row's version. */
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
   if (allowsVersion(precondition, rowVersion)) return;
   throw new AppError("PRECONDITION_FAILED", "The resource has changed since you read it. Read it again.");

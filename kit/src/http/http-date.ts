@@ -15,9 +15,8 @@ const asctime = new RegExp(
 );
 
 /**
- * Parses an HTTP-date in one of its three forms (RFC 9110, 5.6.7). The case of letters is ignored (RFC 9111, 4.2).
- * @param nowMs the current time. A year of two digits is in the current century, or in the previous one if it would be more than 50 years ahead.
- * @returns milliseconds since 1970; undefined for any other text, also for a day or time that does not exist.
+ * Parses an HTTP-date in one of its three forms (RFC 9110, 5.6.7), in any case (RFC 9111, 4.2). Two digits are a year of this century, or of the
+ * previous one if it would be more than 50 years ahead.
  */
 export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
   const parts = (fixdate.exec(text) ?? rfc850.exec(text) ?? asctime.exec(text))?.groups;
@@ -35,7 +34,6 @@ export function parseHttpDate(text: string, nowMs = Date.now()): number | undefi
   return dayExists && timeExists ? Date.UTC(year, monthIndex, day, hour, minute, second) : undefined;
 }
 
-/** @param digits two or four. */
 function fullYear(digits: string, nowMs: number): number {
   if (digits.length === 4) return Number(digits);
   const thisYear = new Date(nowMs).getUTCFullYear();

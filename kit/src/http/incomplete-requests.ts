@@ -1,9 +1,7 @@
 /**
- * Requests whose body has not arrived completely. They do not count as requests in flight (`process/lifecycle.ts`): they have limits of their own,
- * so that clients that never complete a request take nothing from clients that do. Each is held by its address, since its caller is not verified yet.
- *
- * Below the limits a body may be as slow as the server's `requestTimeout` permits. Above a limit, the address that holds most loses the slowest of
- * its requests: its client gets a 408, and the connection is closed (RFC 9110, 15.5.9).
+ * Requests whose body has not arrived completely. They have limits of their own, so that clients that never complete a request take nothing from
+ * others. Each is held by its address, since its caller is not verified yet. Above a limit, the address that holds most loses the slowest of its
+ * requests (408, RFC 9110, 15.5.9).
  */
 import type { IncomingMessage } from "node:http";
 
@@ -15,27 +13,23 @@ const incompleteBytesMax = 67_108_864;
 const headStartBytes = 1_024;
 const headStartMs = 1_000;
 
-/** The process has closed a client's connection, because its address holds too much of what all clients share. */
 export interface ConnectionClosed {
   readonly kind: "connection-closed";
   readonly reason: "connections-of-address" | Excess;
 }
 
-/** The limit that is exceeded. */
 type Excess = "incomplete-requests" | "incomplete-bytes";
 
 export interface IncompleteRequestsOptions {
-  /** The key of the client's address, behind trusted proxies. Not called for a request that is complete with its first read. */
+  /** Behind trusted proxies. Not called for a request that is complete with its first read. */
   readonly addressKeyOf: (request: IncomingMessage) => string;
   readonly observe: (observation: ConnectionClosed) => void;
   readonly requestsMax?: number;
   readonly bytesMax?: number;
 }
 
-/** One incomplete request. Only `IncompleteRequests` changes it. */
 export interface IncompleteRequest {
   readonly request: IncomingMessage;
-  /** Ends the request. */
   readonly cut: () => void;
   bytes: number;
   isEnded: boolean;
@@ -44,7 +38,6 @@ export interface IncompleteRequest {
   heldSinceMs: number;
 }
 
-/** The incomplete requests of one address. */
 interface Holder {
   readonly key: string;
   readonly held: Set<IncompleteRequest>;
@@ -57,7 +50,7 @@ export interface IncompleteRequests {
   begin(request: IncomingMessage, cut: () => void): IncompleteRequest;
   /** Counts received bytes. Can cut any request, also this one. */
   receive(incomplete: IncompleteRequest, bytes: number): void;
-  /** The body is complete, rejected, or its client has disconnected. A second call has no effect. */
+  /** A second call has no effect. */
   end(incomplete: IncompleteRequest): void;
 }
 
@@ -68,7 +61,7 @@ export function createIncompleteRequests({
   bytesMax = incompleteBytesMax,
 }: IncompleteRequestsOptions): IncompleteRequests {
   const holders = new Map<string, Holder>();
-  /** Requests that began in this iteration. Most are complete at its end: no address is looked up for them, and no timer is created. */
+  /** Requests of this iteration. Most are complete at its end: no address is looked up for them, and no timer is created. */
   const arrived: IncompleteRequest[] = [];
   let count = 0;
   let bytes = 0;
@@ -139,7 +132,6 @@ function bytesPerMs({ bytes, heldSinceMs }: IncompleteRequest, nowMs: number): n
   return (bytes + headStartBytes) / (nowMs - heldSinceMs + headStartMs);
 }
 
-/** The first item with the least value; undefined if there are no items. */
 function findLeast<Item>(items: Iterable<Item>, valueOf: (item: Item) => number): Item | undefined {
   let least: Item | undefined;
   let leastValue = Infinity;

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** Client JSON that is rejected. The message completes the sentence "The body …", and does not quote the text. */
+/** The message completes the sentence "The body …", and does not quote the text. */
 export class JsonError extends SyntaxError {
   override readonly name = "JsonError";
 }
@@ -13,7 +13,6 @@ const utf8Parameters: ReadonlySet<string> = new Set([
   'charset="utf8"',
 ]);
 
-// Character codes.
 const quote = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -23,13 +22,9 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/**
- * Whether a `Content-Type` is one of the media types, in UTF-8. A repeated charset is rejected even if both agree (RFC 6838, 4.3), and so is
- * a misspelled one: another reader of the same request could assume a different charset.
- */
+/** A repeated charset is rejected even if both agree (RFC 6838, 4.3), and so is a misspelled one: another reader could assume a different charset. */
 export function isJsonType(contentType: string | undefined, types: readonly string[]): boolean {
   if (contentType === undefined) return false;
-  // The fast path: a header without parameters, in lower case.
   if (types.includes(contentType)) return true;
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   if (!types.includes(type)) return false;
@@ -38,10 +33,7 @@ export function isJsonType(contentType: string | undefined, types: readonly stri
   return charset === undefined || utf8Parameters.has(charset);
 }
 
-/**
- * Decodes JSON in UTF-8. A byte order mark, which a sender must not add (RFC 8259, 8.1), is an error.
- * @throws JsonError.
- */
+/** A byte order mark, which a sender must not add (RFC 8259, 8.1), is an error. @throws JsonError */
 export function decodeJson(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new JsonError("is not UTF-8");
   const text = bytes.toString("utf8");
@@ -53,7 +45,7 @@ export function decodeJson(bytes: Buffer): string {
 export interface JsonLimits {
   /** Nested lists and objects, the outermost included. `JSON.stringify` overflows the stack far above the default. */
   readonly levelsMax: number;
-  /** Members of all objects, plus all lists and objects. With the other elements of lists, a text may have `valuesPerMember` times as many values. */
+  /** Members of all objects, plus all lists and objects. A text may have `valuesPerMember` times as many values. */
   readonly membersMax: number;
 }
 
@@ -63,11 +55,7 @@ const valuesPerMember = 10;
 /** 10,000 different keys take 7 ms. */
 export const defaultJsonLimits: JsonLimits = { levelsMax: 500, membersMax: 10_000 };
 
-/**
- * `JSON.parse` with limits. A repeated key in one object is an error: parsers disagree about which value counts (RFC 8259, 4). A repeated key
- * leaves fewer members in the value than the text has keys, so the two are counted and compared.
- * @throws JsonError if the text is not JSON, exceeds a limit or repeats a key.
- */
+/** A repeated key is an error (RFC 8259, 4): it leaves fewer members in the value than the text has keys. @throws JsonError */
 export function parseUniqueJson(text: string, limits: JsonLimits = defaultJsonLimits): unknown {
   const keyCount = countKeys(text, limits);
   const value = parseJson(text);
@@ -84,9 +72,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Counts the members of all objects; the elements of arrays are not members. */
 function countMembers(root: unknown): number {
-  /** Objects and arrays whose content is not counted yet. */
   const pending: object[] = isObject(root) ? [root] : [];
   let memberCount = 0;
   let next = pending.pop();
@@ -104,17 +90,12 @@ function countMembers(root: unknown): number {
   return memberCount;
 }
 
-/**
- * Counts the keys of JSON, which are its colons outside strings, before it is parsed. For a text that is not JSON, the number has no meaning.
- * @throws JsonError as soon as a limit is exceeded.
- */
+/** Counts the colons outside strings. For a text that is not JSON, the number has no meaning. @throws JsonError above a limit. */
 function countKeys(json: string, { levelsMax, membersMax }: JsonLimits): number {
   const valuesMax = membersMax * valuesPerMember;
   let keyCount = 0;
   let commaCount = 0;
-  /** The lists and objects that have begun so far. */
   let openedCount = 0;
-  /** The lists and objects that contain the current character. */
   let level = 0;
   let index = 0;
   while (index < json.length) {
@@ -134,20 +115,16 @@ function countKeys(json: string, { levelsMax, membersMax }: JsonLimits): number 
       else if (code === comma && ++commaCount >= valuesMax) throw new JsonError(`has more than ${valuesMax} values`);
       continue;
     }
-    // Reached only after one of the two counts has increased.
     if (keyCount + openedCount > membersMax)
       throw new JsonError(`has more than ${membersMax} members, lists and objects`);
   }
   return keyCount;
 }
 
-/** After this number of steps, `endOfString` searches by `indexOf`, which is faster for long strings. A loop is faster for short ones and escapes. */
+/** After these steps, `endOfString` searches by `indexOf`, which is faster for long strings and slower for short ones and escapes. */
 const loopStepsMax = 16;
 
-/**
- * @param begin the index of a string's opening quote.
- * @returns the index after its closing quote; the length of the text if the string is not closed.
- */
+/** @param begin the index of a string's opening quote. @returns the index after its closing quote, or the length of the text. */
 export function endOfString(json: string, begin: number): number {
   let index = begin + 1;
   for (let steps = 0; index < json.length; steps++) {
@@ -166,11 +143,7 @@ export function endOfString(json: string, begin: number): number {
   return json.length;
 }
 
-/**
- * @param begin an index in the string that is not within an escape. Backslashes before it do not count.
- * @param quoteIndex of a quote after a backslash.
- * @returns `quoteIndex`, or the index after it if the quote is escaped: by an odd number of backslashes.
- */
+/** @returns the index after the quote, at `quoteIndex`, if it is escaped: by an odd number of backslashes; else `quoteIndex`. */
 function afterEscape(json: string, begin: number, quoteIndex: number): number {
   let firstBackslash = quoteIndex;
   while (firstBackslash > begin && json.charCodeAt(firstBackslash - 1) === backslash) firstBackslash--;

@@ -1,9 +1,8 @@
-// Problem documents (RFC 9457): the error responses of the REST proxy and of the services' REST endpoints.
 import type { ServerResponse } from "node:http";
 import { type AppError, type ErrorCode, type ParameterProblem, type Problem, statusOf } from "../errors/app-error.ts";
 import { invalidTokenChallenge, missingTokenChallenge } from "./challenges.ts";
 
-/** The members of a problem document (RFC 9457). */
+/** RFC 9457. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -11,14 +10,12 @@ export interface ProblemDocument {
   readonly detail: string;
   readonly instance?: string;
   readonly requestId?: string;
-  /** Every problem of the body, or every problem of the query: an error has one or the other. */
   readonly errors?: readonly (Problem | ParameterProblem)[];
-  /** In a 406: the media types that the path offers. */
   readonly choices?: readonly string[];
 }
 
 export interface ProblemContext {
-  /** The requested path, without its query: a query may contain secrets. */
+  /** Without its query, which may contain secrets. */
   readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
 }
@@ -40,12 +37,11 @@ export function toProblemDocument(error: AppError, context: ProblemContext): Pro
   return document;
 }
 
-/** The `type` of a problem, which is also the path of its page: `/problems/not-found`. */
+/** Also the path of its page: `/problems/not-found`. */
 export function problemTypeOf(code: ErrorCode): string {
   return `/problems/${problemNameOf(code)}`;
 }
 
-/** The last segment of a problem's `type`: `not-found`. */
 export function problemNameOf(code: ErrorCode): string {
   return code.toLowerCase().replaceAll("_", "-");
 }
@@ -54,11 +50,9 @@ export function problemNameOf(code: ErrorCode): string {
 const successHeaders = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modified"];
 
 /**
- * Responds with an uncacheable `application/problem+json` (RFC 9457); to HEAD without the body. Headers already set on the response (CORS, Vary,
- * Allow) are kept; only `successHeaders` are removed. A 401 names the scheme (RFC 9110, 11.6.1), and `invalid_token` if a token was sent (RFC 6750,
- * 3.1). Every 403 names `insufficient_scope`, the only error code of RFC 6750 for a valid token that does not suffice, even if no scope is missing
- * but the row has another owner. If the head of a response is already sent, this only closes the connection.
- * @param headers more headers, as alternating names and values.
+ * Keeps headers that are already set (CORS, Vary, Allow) except `successHeaders`. Every 403 names `insufficient_scope`, the only code of RFC 6750
+ * (3.1) for a valid token, even if the row has another owner. If a head is already sent, only closes the connection.
+ * @param headers alternating names and values.
  */
 export function writeProblem(
   response: ServerResponse,
@@ -87,7 +81,7 @@ export function writeProblem(
     response.end();
     return;
   }
-  // As a string, which node:http sends in one write with the head; latin1 keeps the bytes unchanged.
+  // In one write with the head; latin1 keeps the bytes unchanged.
   response.end(body.toString("latin1"), "latin1");
 }
 

@@ -1,19 +1,16 @@
-// Raw header lists: field names and values in turn, as in Node's `rawHeaders`. Repeated lines remain separate. Callers give every `name` in
-// lower case; names in the list may have any case.
+// Raw header lists: names and values in turn, as in Node's `rawHeaders`. Callers give every `name` in lower case; the list may have any case.
 
-/** Whether the line at this even index has this name. Compares lengths first, which is faster: most names differ in length. */
+/** Compares lengths first, since most names differ in length. */
 export function isHeaderNamed(headers: readonly string[], index: number, name: string): boolean {
   const candidate = headers[index] ?? "";
   return candidate.length === name.length && candidate.toLowerCase() === name;
 }
 
-/** The index of the first line with this name; -1 if there is none. */
 export function findHeaderIndex(headers: readonly string[], name: string): number {
   for (let index = 0; index < headers.length; index += 2) if (isHeaderNamed(headers, index, name)) return index;
   return -1;
 }
 
-/** The value of the first line with this name. */
 export function findHeader(headers: readonly string[], name: string): string | undefined {
   const index = findHeaderIndex(headers, name);
   return index === -1 ? undefined : headers[index + 1];
@@ -23,7 +20,6 @@ export function hasHeader(headers: readonly string[], name: string): boolean {
   return findHeaderIndex(headers, name) !== -1;
 }
 
-/** The values of all lines with this name, in order. */
 export function listHeaderValues(headers: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -32,13 +28,13 @@ export function listHeaderValues(headers: readonly string[], name: string): stri
   return values;
 }
 
-/** The values of all lines of a list field, joined to one value (RFC 9110, 5.3); undefined if there is none. */
+/** The lines of a list field as one value (RFC 9110, 5.3). */
 export function joinHeaderLines(headers: readonly string[], name: string): string | undefined {
   const values = listHeaderValues(headers, name);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
-/** A copy without the lines that `isDropped` selects; it gets each line's name in lower case. */
+/** `isDropped` gets each name in lower case. */
 export function withoutHeaders(headers: readonly string[], isDropped: (name: string) => boolean): string[] {
   const remaining: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -48,17 +44,16 @@ export function withoutHeaders(headers: readonly string[], isDropped: (name: str
   return remaining;
 }
 
-/** Calls `visit` for each line, in order, with the name as it was sent: in any case. */
 export function forEachHeader(headers: readonly string[], visit: (name: string, value: string) => void): void {
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] ?? "", headers[index + 1] ?? "");
 }
 
-/** The links of one `Link` line (RFC 8288, section 3). They end at a comma before the next `<`, because a URL may contain commas too. */
+/** RFC 8288, section 3. Links end at a comma before the next `<`, because a URL may contain commas too. */
 export function splitLinks(line: string): string[] {
   return line.split(/,\s*(?=<)/);
 }
 
-/** The members of one value that lists tokens, such as that of `Vary` or `Connection`, in lower case. Not for fields with quoted strings. */
+/** The members of a list of tokens such as `Vary`, in lower case. Not for fields with quoted strings. */
 export function parseTokens(value: string | undefined): string[] {
   if (value === undefined) return [];
   const tokens = value.split(",").map((token) => token.trim().toLowerCase());

@@ -1,4 +1,3 @@
-// Receives the body of a request to the gateway or the REST proxy.
 import type { IncomingMessage } from "node:http";
 import type { IncompleteRequests } from "./incomplete-requests.ts";
 
@@ -10,17 +9,13 @@ export interface ReceiveBodyOptions {
 /** `cut`: the process needs the memory for other clients. Respond with 408, and close the connection. */
 export type BodyFailure = "too-large" | "disconnected" | "cut";
 
-/**
- * Receives the whole body. The result is passed to a callback instead of a promise, so that a body that is complete with the first read is
- * processed in the same iteration of the event loop.
- * @param done is called once. After a failure, the rest of the body is not read.
- */
+/** By a callback instead of a promise, so that a body that is complete with the first read is processed in the same iteration. */
 export function receiveBody(
   request: IncomingMessage,
   { bytesMax, incompleteRequests }: ReceiveBodyOptions,
   done: (received: Buffer | BodyFailure) => void,
 ): void {
-  /** The first chunk as it is. With the second one, a buffer that doubles: a body in chunks of one byte takes no object for each. */
+  /** With the second chunk, a buffer that doubles: a body in chunks of one byte takes no object for each. */
   let buffer: Buffer = Buffer.of();
   let bytes = 0;
 
@@ -35,7 +30,7 @@ export function receiveBody(
     buffer = isFirst ? chunk : append(buffer, bytes, chunk);
     bytes += chunk.length;
     incompleteRequests.receive(incomplete, chunk.length);
-    // No pause after the first chunk, so that a body of one chunk ends in the same iteration of the event loop.
+    // Unless the body may end in this iteration of the event loop.
     if (!isFirst && !incomplete.isEnded) resumeLater(request);
   };
   const onEnd = () => finish(bytes === buffer.length ? buffer : buffer.subarray(0, bytes));
@@ -53,8 +48,38 @@ function append(buffer: Buffer, bytes: number, chunk: Buffer): Buffer {
   return target;
 }
 
+/** Unlike `buffer` of node:stream/consumers, without a Blob for each chunk: most garbage collections were for that memory. */
+export async function collectBody(
+  body: AsyncIterable<Buffer>,
+  bytesMax: number,
+  createError = () => new Error(`The body has more than ${bytesMax} bytes`),
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw createError();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+/** Reads the rest of a body, at most `bytesMax`, so that its client can read the response: closing a connection with unread bytes resets it. */
+export function discardBody(request: IncomingMessage, bytesMax: number): void {
+  let bytes = 0;
+  request.on("error", () => {});
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) request.destroy();
+    else resumeLater(request);
+  });
+  request.resume();
+  // Marks the body as being read: Node would discard the rest without a bound if the response ended before the first chunk.
+  request.read(0);
+}
+
 /** Without this pause, one iteration of the event loop reads up to 2 MB of each connection (libuv: 32 chunks of 64 KB). */
-export function resumeLater(request: IncomingMessage): void {
+function resumeLater(request: IncomingMessage): void {
   request.pause();
   setImmediate(() => request.resume());
 }

@@ -1,13 +1,13 @@
-/** Parses structured fields (RFC 9651): dictionaries and lists. Parameters are validated, but not returned. */
+/** Structured fields (RFC 9651). Parameters are validated, but not returned. */
 
-/** A value of a dictionary or a member of a list. The base64 of `bytes` and the percent-encoding of a display string are not decoded. */
+/** The base64 of `bytes` and the percent-encoding of a display string are not decoded. */
 export type StructuredItem =
   | { readonly kind: "integer" | "decimal" | "date"; readonly value: number }
   | { readonly kind: "string" | "token" | "bytes" | "display-string"; readonly value: string }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "inner-list"; readonly value: readonly StructuredItem[] };
 
-/** RFC 9651, 4.2.2: the last value of a repeated key counts. @returns undefined if any part of the field is invalid. */
+/** 4.2.2: the last value of a repeated key counts. @returns undefined if any part of the field is invalid. */
 export function parseDictionary(text: string): ReadonlyMap<string, StructuredItem> | undefined {
   const reader = new Reader(text);
   const members = new Map<string, StructuredItem>();
@@ -20,7 +20,7 @@ export function parseDictionary(text: string): ReadonlyMap<string, StructuredIte
   });
 }
 
-/** RFC 9651, 4.2.1. @returns undefined if any part of the field is invalid. */
+/** 4.2.1. @returns undefined if any part of the field is invalid. */
 export function parseList(text: string): readonly StructuredItem[] | undefined {
   const reader = new Reader(text);
   const members: StructuredItem[] = [];
@@ -30,10 +30,8 @@ export function parseList(text: string): readonly StructuredItem[] | undefined {
   });
 }
 
-/** Thrown by the readers below; `parseWhole` converts it to undefined. */
 class InvalidField extends Error {}
 
-/** The value of a dictionary key without `=`. */
 const truth: StructuredItem = { kind: "boolean", value: true };
 const keyPattern = /[a-z*][a-z0-9_\-.*]*/y;
 const numberPattern = /-?\d+(?:\.\d+)?/y;
@@ -43,13 +41,11 @@ const bytesPattern = /:[A-Za-z0-9+/=]*:/y;
 const booleanPattern = /\?[01]/y;
 const datePattern = /@-?\d{1,15}/y;
 const displayPattern = /%"(?:[\x20\x21\x23\x24\x26-\x7e]|%[0-9a-f]{2})*"/y;
-/** Before the first member, and within members. */
 const spacesPattern = /[ ]*/y;
-/** Around the commas between members. */
 const spacesAndTabsPattern = /[ \t]*/y;
 const numberStart = /[-0-9]/;
 const escapedCharacter = /\\(["\\])/g;
-/** The limits of digits (RFC 9651, 4.2.4). */
+/** RFC 9651, 4.2.4. */
 const integerDigitsMax = 15;
 const wholeDigitsMax = 12;
 const fractionDigitsMax = 3;
@@ -70,7 +66,6 @@ class Reader {
     return this.#text[this.#at] ?? "";
   }
 
-  /** @returns whether the next character is this one, which is then skipped. */
   skip(character: string): boolean {
     if (this.peek() !== character) return false;
     this.#at++;
@@ -85,7 +80,6 @@ class Reader {
     this.take(spacesAndTabsPattern);
   }
 
-  /** Reads the text that matches a sticky pattern at the current position. @throws InvalidField if none does. */
   take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [match] = pattern.exec(this.#text) ?? [];
@@ -95,11 +89,6 @@ class Reader {
   }
 }
 
-/**
- * Reads members separated by commas, to the end of the text; an empty field is valid.
- * @param addNext reads one member and adds it to `members`.
- * @returns `members`; undefined if any part of the field is invalid.
- */
 function parseWhole<T>(reader: Reader, members: T, addNext: () => void): T | undefined {
   try {
     reader.skipSpaces();
@@ -109,7 +98,6 @@ function parseWhole<T>(reader: Reader, members: T, addNext: () => void): T | und
       if (reader.isAtEnd) break;
       if (!reader.skip(",")) return undefined;
       reader.skipSpacesAndTabs();
-      // A comma at the end is invalid.
       if (reader.isAtEnd) return undefined;
     }
     return members;
@@ -155,7 +143,6 @@ function readItem(reader: Reader): StructuredItem {
   return { kind: "token", value: reader.take(tokenPattern) };
 }
 
-/** @throws InvalidField for a number with too many digits. */
 function toNumberItem(text: string): StructuredItem {
   const [whole = "", fraction] = text.replace("-", "").split(".");
   if (fraction === undefined) {

@@ -1,4 +1,5 @@
-import type { EnvironmentReader } from "../process/env.ts";
+// The environment variables that name the token issuer: one reader for the services, the gateway and the REST proxy.
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 export interface TokenConfig {
   readonly issuer: string;
@@ -9,8 +10,9 @@ export interface TokenConfig {
 
 const localIssuer = "http://127.0.0.1:4020";
 
-/** For a service: in production the operator must configure an issuer. */
-export function readRequiredTokenConfig(env: EnvironmentReader, profile: "development" | "production"): TokenConfig {
+/** For a service. In production the operator must configure an issuer; in development the default is the local one. */
+export function readRequiredTokenConfig(env: EnvironmentReader, profile: Profile): TokenConfig {
+  // A variable without a fallback is required.
   const issuerFallback = profile === "development" ? { fallback: localIssuer } : {};
   const jwksUrlFallback = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
   const config = {
@@ -23,11 +25,11 @@ export function readRequiredTokenConfig(env: EnvironmentReader, profile: "develo
   return config;
 }
 
-/** For the gateway and the REST proxy, which verify tokens only with JWKS_URL. */
-export function readTokenConfig(
-  env: EnvironmentReader,
-  profile: "development" | "production",
-): TokenConfig | undefined {
+/**
+ * For the gateway and the REST proxy, which verify tokens only if an issuer is configured.
+ * @returns undefined without JWKS_URL.
+ */
+export function readTokenConfig(env: EnvironmentReader, profile: Profile): TokenConfig | undefined {
   const issuer = env.optional("ISSUER", {
     why: "the issuer that signs the tokens: their `iss`; required with JWKS_URL",
   });
@@ -53,7 +55,7 @@ function readUserIdClaim(env: EnvironmentReader): string {
 }
 
 /** The local issuer issues tokens without authentication. */
-function rejectLocalIssuer(env: EnvironmentReader, profile: "development" | "production", config: TokenConfig): void {
+function rejectLocalIssuer(env: EnvironmentReader, profile: Profile, config: TokenConfig): void {
   if (profile !== "production") return;
   const namesLocalIssuer = isLocalIssuer(config.issuer) || isLocalIssuer(config.jwksUrl);
   if (namesLocalIssuer) env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");

@@ -1,18 +1,13 @@
-// Writes the values of scalars: custom ones can be deeply nested JSON, and whole numbers bigints (exact-json.ts). Used by the gateway.
-
-/** A list or object whose opening bracket is written and whose closing bracket is not. */
 interface OpenValue {
   /** Undefined for a list. */
   readonly keys: readonly string[] | undefined;
   readonly values: readonly unknown[];
-  /** The index of the next value to write. */
   next: number;
 }
 
 /**
- * JSON.stringify for parsed JSON of any depth, with bigints. JSON.parse reads any depth, but JSON.stringify throws a RangeError above some 4,000 levels
- * (Node 24, default stack size), and a TypeError for a bigint. Only after an error, this function writes the value without recursion, which is slower.
- * @param value as JSON.parse or parseBigIntJson returns it.
+ * JSON.stringify for parsed JSON of any depth, with bigints. JSON.stringify throws above some 4,000 levels (Node 24) and for a bigint: only then,
+ * this function writes the value without recursion, which is slower.
  */
 export function stringifyDeepJson(value: unknown): string {
   if (typeof value === "bigint") return String(value);
@@ -26,9 +21,8 @@ export function stringifyDeepJson(value: unknown): string {
 
 function stringifyWithoutRecursion(root: unknown): string {
   let text = "";
-  /** The innermost last. */
   const openValues: OpenValue[] = [];
-  /** Writes a scalar completely, and of a list or object only the opening bracket: the loop below writes the rest. */
+  /** Of a list or object only the opening bracket: the loop below writes the rest. */
   const begin = (value: unknown) => {
     const opened = toOpenValue(value);
     if (opened === undefined) {
@@ -54,7 +48,6 @@ function stringifyWithoutRecursion(root: unknown): string {
   return text;
 }
 
-/** Undefined for a value that is neither a list nor an object. */
 function toOpenValue(value: unknown): OpenValue | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return { keys: undefined, values: value, next: 0 };

@@ -1,23 +1,20 @@
-// Numbers that a double cannot represent, in JSON. The gateway keeps them exact in requests of clients by `parseExactJson`, and in responses of subgraphs
-// by `parseBigIntJson`. The services reject them by `hasInexactNumber`.
+// Numbers that a double cannot represent, in JSON: the gateway keeps them exact, the services reject them.
 import { randomUUID } from "node:crypto";
 import { endOfString, JsonError, type JsonLimits, parseUniqueJson } from "../http/json-body.ts";
 
 /** A double represents every number with at most 15 digits exactly, so shorter texts need no check. */
 const exactCharactersMax = 15;
-/** The maximum number of replaced numbers in one text: a thousand take 1 ms. */
+/** A thousand take 1 ms. */
 const inexactMax = 5_000;
 /** A whole number without decimal point and exponent. JSON has no leading zeros, so two different texts are two different numbers. */
 const plainNumber = /^-?[1-9]\d*$/;
 /** The sign, the digits before and after the decimal point, and the exponent. */
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
-/** Matches every text that contains a number with more than 15 digits, and some others. */
 const mayBeInexact = /[\d.]{16}/;
 /** From this number on, String() writes an exponent. */
 const exponentFrom = 1e21;
-/** Every whole number beyond `Number.MAX_SAFE_INTEGER` has at least as many digits. */
 const bigIntDigitsMin = 16;
-/** Begins the string that stands for a whole number until it is a bigint. Random, so that no text can contain it by intention. */
+/** Begins the string that stands for a whole number until it is a bigint. Random, so that no client can send it. */
 const bigIntMark = randomUUID();
 
 const space = 0x20;
@@ -34,9 +31,8 @@ const upperE = 0x45;
 const lowerE = 0x65;
 
 /**
- * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes a bigint, or a string if it was sent with a decimal
- * point or an exponent: otherwise the id `9007199254740993` would become `9007199254740992`, the id of another row.
- * @throws JsonError if the text is not JSON, exceeds a limit or repeats a key.
+ * A number that a double changes to another whole number becomes a bigint, or a string if it has a decimal point or an exponent: otherwise the id
+ * `9007199254740993` would become that of another row. @throws JsonError
  */
 export function parseExactJson(text: string, limits?: JsonLimits): unknown {
   const value = parseUniqueJson(text, limits);
@@ -50,10 +46,8 @@ export function parseExactJson(text: string, limits?: JsonLimits): unknown {
 const utf8 = new TextDecoder();
 
 /**
- * `JSON.parse`, except that whole numbers beyond `Number.MAX_SAFE_INTEGER` (2^53 - 1) become bigints. Numbers with a decimal point or an exponent, and
- * from 1.8e308 on, are read as by `JSON.parse`. On 90 KB it takes 5 % longer than `JSON.parse`, 12 % with 600 long numbers in strings, and 2.4 times as
- * long with bigints.
- * @throws SyntaxError
+ * Whole numbers beyond `Number.MAX_SAFE_INTEGER` become bigints; from 1.8e308 on, numbers are read as by `JSON.parse`. On 90 KB it takes 5 % longer
+ * than `JSON.parse`, with bigints 2.4 times as long. @throws SyntaxError
  */
 export function parseBigIntJson(json: Uint8Array): unknown {
   const text = utf8.decode(json);
@@ -62,14 +56,10 @@ export function parseBigIntJson(json: Uint8Array): unknown {
   return ranges.length === 0 ? JSON.parse(text) : parseWithBigInts(text, ranges);
 }
 
-/**
- * False for numbers in strings, unless they follow a space, comma, colon or bracket. A bigint has 16 digits or more, so it looks at each 16th byte: a
- * regular expression takes ten times as long.
- */
+/** May be true for digits in strings. It looks at each 16th byte, the fewest digits of a bigint: a tenth of the time of a regular expression. */
 function mayHaveBigInt(json: Uint8Array): boolean {
   for (let index = bigIntDigitsMin - 1; index < json.length; index += bigIntDigitsMin) {
     if (!isDigit(json[index] as number)) continue;
-    // Digits that begin earlier were seen at the previous index.
     const beginMin = index - bigIntDigitsMin + 1;
     let begin = index;
     while (begin > beginMin && isDigit(json[begin - 1] as number)) begin--;
@@ -95,10 +85,7 @@ function isBigInt(number: string): boolean {
   return !Number.isSafeInteger(double) && Number.isFinite(double);
 }
 
-/**
- * Parses the whole numbers in the ranges as bigints, and other numbers as strings. Not by a reviver of `JSON.parse`, which takes twice as long and overflows the stack on deeply nested
- * values.
- */
+/** Not by a reviver of `JSON.parse`, which takes twice as long and overflows the stack on deeply nested values. */
 function parseWithBigInts(json: string, ranges: readonly TextRange[]): unknown {
   const root: Record<string, unknown> = { value: JSON.parse(markAll(json, ranges)) };
   let count = 0;
@@ -118,7 +105,7 @@ function parseWithBigInts(json: string, ranges: readonly TextRange[]): unknown {
   return root["value"];
 }
 
-/** Whether JSON contains a number that a double changes to another whole number. Never throws; without a meaning for a text that is not JSON. */
+/** Never throws; has no meaning for a text that is not JSON. */
 export function hasInexactNumber(text: string): boolean {
   return mayBeInexact.test(text) && findNumbers(text, 1, (number) => !isExact(number)).length > 0;
 }
@@ -128,7 +115,6 @@ interface TextRange {
   readonly end: number;
 }
 
-/** The first `rangesMax` numbers outside strings that are longer than 15 characters and match. */
 function findNumbers(json: string, rangesMax: number, matches: (number: string) => boolean): readonly TextRange[] {
   const ranges: TextRange[] = [];
   let index = 0;
@@ -162,11 +148,7 @@ function isNumberPart(code: number): boolean {
   return isDigit(code) || code === point || code === lowerE || code === upperE || code === minus || code === plus;
 }
 
-/**
- * Whether String() of the double is the same whole number. Also true if the double is 0 or a fraction, or a number with a decimal point or an exponent
- * is at least 1e21: these are never ids. False for a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001:
- * it must not select row 4.
- */
+/** Also for numbers that are never ids: 0, fractions, and from 1e21 on with a decimal point or an exponent. Not for 4.00000000000000000001. */
 function isExact(number: string): boolean {
   const double = Number(number);
   if (double === 0 || !Number.isInteger(double)) return true;
@@ -180,7 +162,6 @@ function isExact(number: string): boolean {
 function toPlain(number: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(number) ?? [];
   const digits = whole + fraction;
-  /** Where the decimal point is in `digits` after the exponent is applied. */
   const pointIndex = whole.length + Number(exponent);
   if (/[^0]/.test(digits.slice(pointIndex))) return undefined;
   const wholeDigits = digits.slice(0, pointIndex).padEnd(pointIndex, "0");
@@ -188,7 +169,6 @@ function toPlain(number: string): string | undefined {
   return sign + withoutLeadingZeros;
 }
 
-/** Replaces each number by a string; that of a whole number begins with `bigIntMark`. */
 function markAll(json: string, ranges: readonly TextRange[]): string {
   let marked = "";
   let previousEnd = 0;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from "../json/json.ts";
 
 /** Writes zod schemas as JSON Schemas. One with a name (`meta({ id })`) becomes a reference to `components/schemas`. */
 export interface SchemaBook {

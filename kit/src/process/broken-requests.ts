@@ -1,33 +1,35 @@
-import type { Server, ServerResponse } from "node:http";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { forEachHeader } from "../http/raw-headers.ts";
 import type { PendingResponses } from "./lifecycle.ts";
 
-/** @param code of Node's parser; undefined for CONNECT. @returns the rejection, with `Connection: close`, as it is sent. */
-export type WriteRejection = (socket: Duplex, code: string | undefined) => string;
+export interface BrokenRequestRejection {
+  readonly status: number;
+  /** Names and values in turn, without `Content-Length` and `Connection`. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
 
-/** How long a rejected connection stays open, so that its client can read the rejection before unread bytes cause a reset. */
+/** @param code of Node's parser; undefined for CONNECT. */
+export type RejectBroken = (socket: Duplex, code: string | undefined) => BrokenRequestRejection;
+
+/** Time for the client to read the rejection before unread bytes cause a reset. */
 const lingerMs = 1_000;
 
 /**
- * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT.
- * The rejection is sent after the pending responses to earlier requests on the same connection (RFC 9112, 9.3.2). `prepare` of the gateway and of
- * the REST proxy calls this function, before the server listens; the services leave these rejections to Node.
+ * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT. The
+ * rejection is sent after the pending responses on the same connection (RFC 9112, 9.3.2).
  */
-export function rejectBrokenRequests(
-  server: Server,
-  pendingResponses: PendingResponses,
-  writeRejection: WriteRejection,
-): void {
+export function rejectBrokenRequests(server: Server, pendingResponses: PendingResponses, reject: RejectBroken): void {
   const broken = new WeakSet<Duplex>();
 
   function rejectInOrder(socket: Duplex, code: string | undefined): void {
-    // Node creates a response object even for a request whose body breaks off. If the head of that response is not sent yet, the client gets the
-    // rejection instead, so the rejection does not wait for that response.
+    // Node creates a response even for a request whose body breaks off. Unless its head is sent, the client gets the rejection instead.
     const mustPrecede = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
     const lastPreceding = pendingResponses(socket).findLast(mustPrecede);
     // Checks again after `close`: by then the head of the response to the broken request may have been sent.
     if (lastPreceding) lastPreceding.once("close", () => rejectInOrder(socket, code));
-    else if (socket.writable) endConnection(socket, writeRejection(socket, code));
+    else if (socket.writable) endConnection(socket, writeResponse(reject(socket, code)));
     else socket.destroy();
   }
 
@@ -41,9 +43,15 @@ export function rejectBrokenRequests(
   });
 }
 
-/** Closes the connection even if the client does not: Node has no timeout for a connection on which the server has sent its last bytes. */
+function writeResponse({ status, headers, body }: BrokenRequestRejection): string {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
+  forEachHeader(headers, (name, value) => lines.push(`${name}: ${value}`));
+  return [...lines, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", "", body].join("\r\n");
+}
+
+/** Node has no timeout for a connection on which the server has sent its last bytes. */
 function endConnection(socket: Duplex, lastBytes: string): void {
-  // The client may reset the connection: an `error` event without a listener would end the process.
+  // An `error` event without a listener would end the process.
   socket.on("error", () => undefined);
   socket.end(lastBytes);
   const timer = setTimeout(() => socket.destroy(), lingerMs);

@@ -1,54 +1,48 @@
-// Reads and checks the environment variables of a process. Each `config.ts` calls `readEnvironment` in its `readConfig`.
 import { findMisspeltVariables, type MisspeltVariable } from "./misspelt-variables.ts";
 
-/** The variables of a process, as `process.env` gives them. Of a deployed process, only `main.ts` reads the real one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a process reads from one variable, for the tables in the READMEs. */
+/** For the tables in the READMEs. */
 export interface VariableDescription {
   readonly name: string;
   readonly kind: "integer" | "number" | "string" | "url" | "choice" | "list" | "flag";
   readonly required: boolean;
   readonly secret: boolean;
-  /** The default, as text. */
   readonly fallback: string | undefined;
-  /** The allowed range or choices, as text. */
   readonly range: string | undefined;
   readonly why: string;
 }
 
 interface VariableOptions {
-  /** One line of reason, for the README's table. */
   readonly why: string;
   readonly secret?: boolean;
 }
 
-/** Without `fallback`, a variable is required, except by the `optional…` methods. Problems are collected, not thrown: see `readEnvironment`. */
+/** `development` has defaults for what `production` requires. */
+export type Profile = "development" | "production";
+
+/** Without `fallback`, a variable is required, except by the `optional…` methods. Problems are collected, not thrown. */
 export interface EnvironmentReader {
-  /** A whole number within [min, max]; the unit is the end of the variable's name. */
+  /** The unit is the end of the variable's name. */
   integer(name: string, o: VariableOptions & { fallback?: number; min: number; max: number }): number;
-  /** A whole number within [min, max]; undefined if the variable is not set. */
   optionalInteger(name: string, o: VariableOptions & { min: number; max: number }): number | undefined;
-  /** A number within [min, max], with or without decimals. */
   number(name: string, o: VariableOptions & { fallback: number; min: number; max: number }): number;
   string(name: string, o: VariableOptions & { fallback?: string }): string;
   optional(name: string, o: VariableOptions): string | undefined;
-  /** An http(s) or postgres(ql) address. */
   url(name: string, o: VariableOptions & { fallback?: string }): string;
   optionalUrl(name: string, o: VariableOptions): string | undefined;
   choice<const C extends string>(name: string, o: VariableOptions & { fallback?: C; of: readonly C[] }): C;
-  /** Values separated by commas, trimmed, empty ones dropped. Only separators are a problem: a list is empty only by its fallback. */
+  /** Separated by commas. Only separators are a problem: a list is empty only by its fallback. */
   list(name: string, o: VariableOptions & { fallback?: readonly string[] }): readonly string[];
   flag(name: string, o: VariableOptions & { fallback: boolean }): boolean;
-  /** All variables that are set and whose name is the prefix and at least one more character, by their whole name. */
+  /** Of the variables that are set, by their whole name. */
   withPrefix(prefix: string): Readonly<Record<string, string>>;
   /** Variables that are set and resemble one that is read. `readEnvironment` fills this list after `read` has returned. */
   readonly misspeltVariables: readonly MisspeltVariable[];
-  /** Reports a problem of several variables, such as two that exclude each other. */
+  /** Of several variables, such as two that exclude each other. */
   problem(text: string): void;
 }
 
-/** The configuration is invalid. `problems` lists all problems; `headline` names their subject. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -60,7 +54,7 @@ export class ConfigError extends Error {
 }
 
 type Recorder = (description: VariableDescription) => void;
-/** Functions that receive each variable that is read from an environment. Only `describeEnvironment`, which tests call, adds one. */
+/** Only `describeEnvironment` adds one. */
 const recorders = new WeakMap<Environment, Recorder>();
 
 const urlRange = "an http(s) or postgres URL";
@@ -68,14 +62,9 @@ const urlProtocols = new Set(["http:", "https:", "postgres:", "postgresql:"]);
 const integerText = /^-?\d{1,15}$/;
 const decimalText = /^\d{1,9}(\.\d{1,9})?$/;
 
-/**
- * Reads a configuration from variables: calls `read` once, with a reader that collects problems. A variable with a problem reads as a placeholder,
- * and the configuration is not returned. An empty value counts as not set.
- * @throws ConfigError with every problem at once.
- */
+/** A variable with a problem reads as a placeholder, an empty value as not set. @throws ConfigError with every problem at once. */
 export function readEnvironment<T>(environment: Environment, read: (env: EnvironmentReader) => T): T {
   const problems: string[] = [];
-  /** The names and prefixes that `read` reads. */
   const known = { names: new Set<string>(), prefixes: new Set<string>() };
   const misspeltVariables: MisspeltVariable[] = [];
   const record: Recorder = (description) => {
@@ -97,7 +86,7 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
   throw new ConfigError([...problems, ...hints]);
 }
 
-/** Lists the variables that `readConfig` reads, in its order. Tests compare the READMEs' tables with it. */
+/** In the order in which they are read. Tests compare the READMEs' tables with it. */
 export function describeEnvironment(readConfig: (environment: Environment) => unknown): readonly VariableDescription[] {
   const descriptions: VariableDescription[] = [];
   const emptyEnvironment: Environment = {};
@@ -105,7 +94,7 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
   try {
     readConfig(emptyEnvironment);
   } catch (error) {
-    // An empty environment lacks the required variables, which is reported after all variables are read.
+    // Required variables are missing, which is reported after all variables are read.
     if (!(error instanceof ConfigError)) throw error;
   }
   return descriptions;
@@ -116,14 +105,11 @@ type VariableReader = Omit<EnvironmentReader, "withPrefix" | "misspeltVariables"
 interface ReadOptions<T> extends VariableOptions {
   readonly fallback?: T;
   readonly range?: string;
-  /** The value of a variable with a problem, and of an optional variable that is not set. */
   readonly placeholder: T;
-  /** Default: required without `fallback`. */
   readonly required?: boolean;
 }
 
 function createReader(environment: Environment, problems: string[], record: Recorder): VariableReader {
-  /** @param parse returns undefined for an invalid text. */
   function read<T>(
     name: string,
     kind: VariableDescription["kind"],
@@ -210,7 +196,6 @@ function readDecimal(text: string, range: NumberRange): number | undefined {
   return decimalText.test(text) ? valueWithin(Number(text), range) : undefined;
 }
 
-/** Undefined for a value outside of the range. */
 function valueWithin(value: number, { min, max }: NumberRange): number | undefined {
   return value >= min && value <= max ? value : undefined;
 }
@@ -225,7 +210,7 @@ function readUrl(text: string): string | undefined {
   return urlProtocols.has(new URL(text).protocol) ? text : undefined;
 }
 
-/** Undefined for a value with separators only: it would turn a list that has to have an element, such as of keys, into an empty one. */
+/** Undefined for separators only: a list that has to have an element, such as of keys, would be empty. */
 function readList(text: string): readonly string[] | undefined {
   const elements = text
     .split(",")

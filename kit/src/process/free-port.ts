@@ -1,16 +1,13 @@
-// Free ports for the embedded PostgreSQL, `npm start` and tests. Deployed processes get their ports from the configuration.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-// Linux takes the ports of outgoing connections from 32768 upwards (net.ipv4.ip_local_port_range). A port from that range
-// could be taken between this choice and the call of `listen`.
+// Linux takes the ports of outgoing connections from 32768 upwards, so such a port could be taken before `listen`.
 const lowestPort = 20_000;
 const highestPort = 32_767;
 const attemptsMax = 100;
-/** Module state, since a port that was returned remains free until its listener is opened: no second caller in this process may get it. */
+/** A returned port remains free until its listener is opened: no second caller in this process may get it. */
 const returnedPorts = new Set<number>();
 
-/** Whether no process listens on this port of `host` at this moment. */
 export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -19,11 +16,7 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   });
 }
 
-/**
- * Finds a free port between 20000 and 32767, which no call in this process has returned before.
- * @param offset the port this far above has to be free too; 0 requires no second one.
- * @throws Error after 100 ports in use.
- */
+/** @param offset the port this far above has to be free too; 0 requires no second one. @throws Error after 100 ports in use. */
 export async function pickFreePort(host = "127.0.0.1", offset = 0): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(lowestPort, highestPort + 1 - offset);

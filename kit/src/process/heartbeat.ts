@@ -1,4 +1,4 @@
-/** The latest time at which the event loop ran its timers. The admin thread reads it from shared memory for `/health/live`. */
+/** When the event loop last ran its timers, in shared memory for the admin thread. */
 export interface Heartbeat {
   readonly memory: SharedArrayBuffer;
   stop(): void;
@@ -6,11 +6,11 @@ export interface Heartbeat {
 
 const intervalMs = 250;
 
-/** Stores the time now and then every 250 ms, unless the event loop is blocked. Does not keep the process alive. */
+/** Stores the time every 250 ms. Does not keep the process alive. */
 export function startHeartbeat(): Heartbeat {
   const memory = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
   const storedTime = new BigInt64Array(memory);
-  // The monotonic clock, which all threads of a process share; `performance.now()` starts at 0 in each thread.
+  // `performance.now()` starts at 0 in each thread.
   const storeTime = () => {
     Atomics.store(storedTime, 0, process.hrtime.bigint());
   };
@@ -19,7 +19,7 @@ export function startHeartbeat(): Heartbeat {
   return { memory, stop: () => clearInterval(timer) };
 }
 
-/** The age of the heartbeat, in any thread: how long the event loop may have been blocked. */
+/** How long the event loop may have been blocked. */
 export function readHeartbeatAgeMs(memory: SharedArrayBuffer): number {
   const storedTime = Atomics.load(new BigInt64Array(memory), 0);
   const ageNs = process.hrtime.bigint() - storedTime;

@@ -1,4 +1,4 @@
-// Starts, drains and stops the HTTP server of a process. Called by its `main.ts`, and for a service by `service/service.ts`.
+// Starts, drains and stops the HTTP server of a process.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
@@ -13,59 +13,52 @@ export interface RunningServer {
   readonly port: number;
   readonly url: string;
   /**
-   * Makes `/health/ready` respond 503 and serves as usual for `drainDelayMs`. Then closes the listener, waits for the pending responses to requests
-   * that are complete, closes the connections and calls `close`. A second call returns the same promise.
+   * Makes `/health/ready` respond 503 and serves as usual for `drainDelayMs`. Then closes the listener, waits for the responses to complete requests,
+   * closes the connections and calls `close`. A second call returns the same promise.
    */
   drain(): Promise<void>;
-  /** The body of the response to `GET /health/ready`, which the admin listener reports too. Never rejects. */
+  /** Never rejects. */
   readiness(): Promise<Readiness>;
 }
 
-/** Ready to receive requests; with further fields, such as the version. */
 export type Readiness = Readonly<Record<string, string>> & { readonly status: "ready" | "not ready" };
 
-/** The pending responses of one connection (see pending-responses.ts), in the order of their requests. */
 export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
 
 export interface ServerOptions {
   readonly name: string;
   readonly handler: RequestListener;
   readonly host: string;
-  /** The variable that configures the port, for the error message. Default `PORT`. */
+  /** For the error message. Default `PORT`. */
   readonly portVariable?: string;
-  /** 0 takes any free port. */
   readonly port: number;
   readonly log: Log;
-  /** Called for each `GET /health/ready`; not while draining. An error counts as not ready. */
+  /** Called for each `GET /health/ready`; an error counts as not ready. */
   isReady(): boolean | Promise<boolean>;
-  /** Further fields of the response to `GET /health/ready`, such as the version. Called for each response. */
+  /** Of each response to `GET /health/ready`. */
   readinessFields?(): Readonly<Record<string, string>>;
-  /** Called once, after the last response. */
   close(): Promise<void>;
-  /** How long the process continues to accept requests after readiness is 503, so that load balancers notice. */
+  /** So that load balancers notice that readiness is 503. */
   readonly drainDelayMs: number;
-  /** How long responses to complete requests may take after that; requests that are not complete have at most a second. */
+  /** For responses to complete requests; others have at most a second. */
   readonly shutdownGraceMs: number;
-  /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
+  /** For the headers and for the whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
-  /** Node's option: a request without a body has ended when the handler gets it, and never emits `end`. Saves 6 % of a cache hit. */
+  /** Node's option: a request without a body never emits `end`. Saves 6 % of a cache hit. */
   readonly optimizeEmptyRequests?: boolean;
-  /** Requests in flight at once, without `incompleteRequests`; further ones get `overloadedResponse`. Default: no limit. */
+  /** Without `incompleteRequests`; further ones get `overloadedResponse`. Default: no limit. */
   readonly requestsInFlightMax?: number;
-  /** Has limits of its own, so that half-sent requests do not use up `requestsInFlightMax`. Default: these count as the others. */
+  /** Not counted for `requestsInFlightMax`: they have limits of their own. */
   readonly incompleteRequests?: Pick<IncompleteRequests, "count">;
-  /** Called for each request above `requestsInFlightMax`. */
   readonly onOverloaded?: () => void;
-  /** Sent with status 503. Default: a problem document. */
   readonly overloadedResponse?: OverloadedResponse;
-  /** Called with the server before it listens, to add listeners such as `clientError`. */
+  /** Before the server listens, to add listeners such as `clientError`. */
   prepare?(server: Server, pendingResponses: PendingResponses): void;
 }
 
 /**
- * Starts an HTTP server. It responds itself to `/health/live` (200 while the process runs), `/health/ready` (200 or 503) and other paths below
- * `/health/` (404), by any method. All other requests go to the handler.
+ * Responds itself to `/health/live` (200 while the process runs), `/health/ready` (200 or 503) and other paths below `/health/` (404), by any method.
  * @throws ConfigError that names the port, if it is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -105,7 +98,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   async function drainOnce(): Promise<void> {
     isDraining = true;
-    // Closes no connection yet: responses have `Connection: close` from now on.
     pendingResponses.closeConnections();
     log.info({ drainDelayMs, shutdownGraceMs }, "draining");
     await wait(drainDelayMs);
@@ -127,7 +119,7 @@ interface Stoppable {
   drain(): Promise<void>;
 }
 
-/** SIGTERM and SIGINT drain all servers and exit with 0, or with 1 if that fails. A second signal exits at once with 1. */
+/** Exits with 0, or with 1 if a drain fails. A second signal exits at once with 1. */
 export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
   let isStopping = false;
   const stop = (signal: NodeJS.Signals) => {
@@ -186,7 +178,6 @@ function listen(server: Server, options: ServerOptions): Promise<void> {
   });
 }
 
-/** A ConfigError that names the port, if it is in use; otherwise the given error. */
 export function toListenError(
   error: NodeJS.ErrnoException,
   { name, host, port, portVariable = "PORT" }: Pick<ServerOptions, "name" | "host" | "port" | "portVariable">,
@@ -195,17 +186,13 @@ export function toListenError(
   return new ConfigError([`${name}: port ${port} on ${host} is in use. Free it, or set ${portVariable} to another.`]);
 }
 
-/**
- * How long a connection may remain without a complete request once no complete request is pending. A request that is being received needs a
- * few round trips; a client that never completes one must not delay the process for the whole grace period.
- */
+/** For connections without a complete request: a client that never completes one must not delay the process for the whole grace period. */
 const incompleteRequestGraceMs = 1_000;
 const idleSweepIntervalMs = 50;
 
 /**
- * Closes the listener, then waits for the pending responses to requests that are complete. Idle connections remain open until then, so that none
- * is closed while its client sends a request; the response to that request has `Connection: close`. Connections with an incomplete request, or
- * without any, are closed a second later. After `graceMs` all connections are closed, also those with a pending response.
+ * Idle connections remain open until the pending responses are sent, so that none is closed while its client sends a request (its response has
+ * `Connection: close`). Those with an incomplete request, or without any, are closed a second later, all others after `graceMs`.
  */
 async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -213,7 +200,7 @@ async function closeServer(server: Server, pending: PendingResponseList, graceMs
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   await pending.settled();
   const idleSweep = setInterval(() => server.closeIdleConnections(), idleSweepIntervalMs);
-  // Closes the connections that are idle now; `idleSweep` closes those that become idle later.
+  // `idleSweep` closes those that become idle later.
   server.close();
   const closeIncomplete = () => {
     // Requests that have become complete in the meantime get their responses first.
@@ -230,7 +217,7 @@ function wait(ms: number): Promise<void> {
   return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The URL of a listener, for clients on the same machine. */
+/** For clients on the same machine. */
 export function urlOf(host: string, port: number): string {
   const isEveryAddress = host === "0.0.0.0" || host === "::";
   if (isEveryAddress) return `http://127.0.0.1:${port}`;

@@ -1,14 +1,13 @@
 import type { EnvironmentReader } from "./env.ts";
 import type { MisspeltVariable } from "./misspelt-variables.ts";
 
-/** How a process listens, logs and stops: the part of its configuration that every process has. */
 export interface ListenerConfig {
   readonly port: number;
   readonly host: string;
   readonly logLevel: string;
   readonly drainDelayMs: number;
   readonly shutdownGraceMs: number;
-  /** Logged at start. Empty until `readEnvironment` has returned. */
+  /** Empty until `readEnvironment` has returned. */
   readonly misspeltVariables: readonly MisspeltVariable[];
 }
 

@@ -4,22 +4,18 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { InFlightList } from "../collections/in-flight-list.ts";
 
-/**
- * The pending responses of a server: those that are not complete, also to requests that are still arriving. For each request, lifecycle.ts compares
- * their number, less that of the incomplete requests, with `requestsInFlightMax`. When the server drains, lifecycle.ts waits for them.
- */
+/** Responses that are not complete, also to requests that are still arriving. */
 export interface PendingResponseList {
-  /** Must be called for every response before its head is written. */
+  /** Before the head of the response is written. */
   add(response: ServerResponse): void;
   /**
-   * From now on the last pending response of each connection, and every response that is added later, has `Connection: close` (RFC 9112, 9.6), so
-   * that no client sends a request on a connection that is about to be closed. The server calls it at the start of a drain.
+   * From now on the last pending response of each connection, and every later one, has `Connection: close` (RFC 9112, 9.6), so that no client sends a
+   * request on a connection that is about to be closed.
    */
   closeConnections(): void;
   count(): number;
-  /** The pending responses of one connection, in the order of their requests. */
   ofConnection(connection: Duplex): readonly ServerResponse[];
-  /** Resolves once no response to a completely received request is pending. */
+  /** Once no response to a completely received request is pending. */
   settled(): Promise<void>;
 }
 
@@ -40,7 +36,6 @@ export function createPendingResponseList(): PendingResponseList {
     count: () => pending.size,
     ofConnection: (connection) => pending.items().filter(({ req }) => req.socket === connection),
     async settled() {
-      // Repeated, since further requests can become complete during the wait.
       for (;;) {
         const complete = pending.items().filter(({ req }) => req.complete);
         if (complete.length === 0) return;
@@ -50,7 +45,7 @@ export function createPendingResponseList(): PendingResponseList {
   };
 }
 
-/** Pipelined requests get all their responses, so only the last one of a connection may close it. */
+/** Pipelined requests get all their responses. */
 function lastOfEachConnection(responses: Iterable<ServerResponse>): Iterable<ServerResponse> {
   const lastBySocket = new Map<Socket, ServerResponse>();
   for (const response of responses) lastBySocket.set(response.req.socket, response);

@@ -1,37 +1,33 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Identifies one process, for `npm start` and the embedded PostgreSQL. Process ids are reused; the pair of id and start time is unique. */
+/** Process ids are reused; the pair of id and start time is unique. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** The start time in a system-specific format (clock ticks since boot on Linux), only for comparison. */
+  /** In a system-specific format, only for comparison. */
   readonly startedAt: string;
 }
 
-/** Numbers of fields in /proc/PID/stat. */
 const stateField = 3;
 const startTimeField = 22;
 const psTimeoutMs = 5_000;
 
-/** The identity of a running process; undefined if there is none, or only a zombie. */
+/** Undefined also for a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Whether the identified process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }
 
-// proc_pid_stat(5): "pid (command) state …". The command may contain blanks and parentheses, so the fields are counted from the last parenthesis:
-// the first after it is field 3, the state.
+// proc_pid_stat(5): "pid (command) state …". The command may contain blanks and parentheses, so the fields are counted from the last one.
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fieldsFromState = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state] = fieldsFromState;
-    // Z is a zombie, X a dead process.
     const hasEnded = state === "Z" || state === "X";
     return hasEnded ? undefined : fieldsFromState[startTimeField - stateField];
   } catch {

@@ -9,36 +9,31 @@ export const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
-/** Who sends requests to a process. `clients` decide nothing about tracing by default; `internal` processes have decided it already. */
+/** `clients` decide nothing about tracing by default; `internal` processes have decided it already. */
 type TracedCallers = "clients" | "internal";
 
-/** The telemetry of a process, from environment variables. By default metrics and traces are off, and the access log is `sampled`. */
 export interface TelemetryConfig {
-  /** The port of the listener for /metrics and probes. 0 takes any free port. Undefined: no metrics and no listener. */
+  /** For /metrics and probes. 0 takes any free port. Undefined: no listener. */
   readonly adminPort: number | undefined;
   readonly adminHost: string;
-  /** `sampled`: requests that are traced, and the first of each kind of requests that failed by a fault of the platform (access-log.ts). */
+  /** `sampled`: traced requests, and the first of each kind that failed by a fault of the platform. */
   readonly accessLog: "all" | "sampled" | "off";
   readonly tracing: TracingConfig;
-  /** What this process was built from. In its readiness response and in `tributary_build_info`. */
   readonly build: { readonly version: string; readonly revision: string };
 }
 
 export interface TracingConfig {
-  /** The OTLP/HTTP endpoint, without `/v1/traces`. Undefined: no tracing. */
+  /** OTLP/HTTP, without `/v1/traces`. Undefined: no tracing. */
   readonly endpoint: string | undefined;
   readonly serviceName: string;
   readonly sampler: (typeof samplers)[number];
-  /**
-   * The share of requests that is traced, 0 to 1, for the two `traceidratio` samplers. `parentbased_traceidratio` applies it only to requests
-   * without a valid `traceparent`; for all others the sampled flag of their `traceparent` decides. `traceidratio` applies it to all requests.
-   */
+  /** From 0 to 1. `parentbased_traceidratio` applies it only to requests without a valid `traceparent`, whose sampled flag decides otherwise. */
   readonly ratio: number;
   readonly callers: TracedCallers;
 }
 
 interface TelemetryDefaults {
-  /** The name of the process: the default of OTEL_SERVICE_NAME. */
+  /** The default of OTEL_SERVICE_NAME. */
   readonly name: string;
   readonly callers: TracedCallers;
 }
@@ -55,7 +50,6 @@ export function readTelemetryConfig(env: EnvironmentReader, defaults: TelemetryD
   };
 }
 
-/** The part for a process that serves no clients: nothing to trace, and no access log. */
 export function readMetricsConfig(env: EnvironmentReader): Pick<TelemetryConfig, "adminPort" | "adminHost" | "build"> {
   return {
     adminPort: env.optionalInteger("ADMIN_PORT", {
@@ -80,10 +74,7 @@ export function readMetricsConfig(env: EnvironmentReader): Pick<TelemetryConfig,
   };
 }
 
-/**
- * OpenTelemetry's standard variables. In the export thread, OpenTelemetry's libraries read further ones from `process.env` themselves: for example
- * OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. These are not checked at start and not in the READMEs' tables.
- */
+/** OpenTelemetry's libraries read further standard variables in the export thread, such as OTEL_EXPORTER_OTLP_HEADERS: these are not checked. */
 function readTracingConfig(env: EnvironmentReader, { name, callers }: TelemetryDefaults): TracingConfig {
   return {
     endpoint: env.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", {

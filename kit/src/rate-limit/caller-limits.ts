@@ -1,4 +1,4 @@
-/** Charges requests to their callers. The gateway and the REST proxy use the same keys, so with a store a caller has one limit for both. */
+/** With a store, a caller has one limit for the gateway and the REST proxy. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Caller, Callers } from "../caller/caller.ts";
@@ -10,33 +10,26 @@ import { createRateLimits, type RateLimits, type RateLimitsOptions } from "./rat
 
 type LimitedCaller = Pick<Caller, "key" | "address">;
 
-/** A charge returns undefined for a caller that is not limited: there is no limit, or the caller's address is exempt. */
+/** A charge returns undefined for a caller that is not limited. */
 export interface CallerLimits {
-  /**
-   * Charges 1 read before a token is verified (`Callers.verify`), which limits a flood of invalid tokens. It counts towards a separate
-   * limit of the client key or, without one, of the address, which other requests cannot use up.
-   */
+  /** Limits a flood of invalid tokens: charges 1 read to a separate limit of the client key or address. */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
   /** Charges like `charge`. @returns the decision only if the charge is rejected. */
   admit(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
-  /** Takes units for work that is already done, such as the validation of a document. */
+  /** For work that is already done, such as the validation of a document. */
   debit(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
-  /** Returns units of an admitted charge. */
   refund(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
-  /** Charges 1 read to the socket's address for input that is not a valid request. Undefined for a trusted proxy: the caller is unknown. */
+  /** Charges input that is not a valid request to the socket's address. Undefined for a trusted proxy: the caller is unknown. */
   chargeUnreadable(socket: Socket): RateDecision | undefined;
   quotaOf: RateLimits["quotaOf"];
   addHeaders: RateLimits["addHeaders"];
   close: RateLimits["close"];
 }
 
-/** With the members of `RateLimitConfig` and `CallerConfig`. */
 export interface CallerLimitsOptions extends RateLimitsOptions {
   readonly callers: Callers;
-  /** Networks whose requests are not counted. */
   readonly exempt: readonly string[];
-  /** Networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -47,7 +40,6 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
   const limits = createRateLimits(options);
   const trustedProxies = createNetworks(options.trustedProxies);
   const exemptNetworks = createNetworks(options.exempt);
-  /** Whether an address is exempt, for recent addresses. */
   const exemptions = createBoundedMap<boolean>({ entriesMax: addressesMax });
 
   function isExempt(address: string): boolean {
@@ -59,6 +51,10 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
     return isInNetworks;
   }
 
+  function isLimited(address: string, requestClass: RequestClass): boolean {
+    return limits.quotaOf(requestClass) !== 0 && !isExempt(address);
+  }
+
   return {
     chargeVerification(request) {
       if (limits.quotaOf("reads") === 0) return undefined;
@@ -66,14 +62,10 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
       return isExempt(address) ? undefined : limits.charge(`unverified:${key}`, "reads", 1);
     },
     charge({ key, address }, requestClass, weight) {
-      if (limits.quotaOf(requestClass) === 0) return undefined;
-      if (isExempt(address)) return undefined;
-      return limits.charge(key, requestClass, weight);
+      return isLimited(address, requestClass) ? limits.charge(key, requestClass, weight) : undefined;
     },
     admit({ key, address }, requestClass, weight) {
-      if (limits.quotaOf(requestClass) === 0) return undefined;
-      if (isExempt(address)) return undefined;
-      return limits.admit(key, requestClass, weight);
+      return isLimited(address, requestClass) ? limits.admit(key, requestClass, weight) : undefined;
     },
     debit({ key, address }, requestClass, weight) {
       if (!isExempt(address)) limits.debit(key, requestClass, weight);
@@ -83,8 +75,7 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
     },
     chargeUnreadable(socket) {
       const address = addressOf(socket);
-      if (limits.quotaOf("reads") === 0) return undefined;
-      if (trustedProxies.has(address) || isExempt(address)) return undefined;
+      if (trustedProxies.has(address) || !isLimited(address, "reads")) return undefined;
       return limits.charge(toAddressKey(address), "reads", 1);
     },
     quotaOf: limits.quotaOf,

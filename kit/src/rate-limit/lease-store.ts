@@ -1,15 +1,14 @@
-/** The buckets that processes share, in Valkey or Redis: one key per caller and class, and one key with the running processes. */
+/** One key per caller and class, and one with the running processes. */
 import { createHash, randomUUID } from "node:crypto";
 import { type RedisOptions, Valkey } from "iovalkey";
 import type { RequestClass } from "./rate-decision.ts";
 import { type Script, leaseScript, presenceScript } from "./store-scripts.ts";
 
 export interface LeaseStore {
-  /** False while the store does not respond, and while too many calls are in flight: then each process counts its share of the limit. */
+  /** False also while too many calls are in flight: then each process counts its share of the limit. */
   isAvailable(): boolean;
-  /** Gateways and REST proxies that share the limits, as far as this process knows. */
   processCount(): number;
-  /** @throws Error (the promise rejects) if the store fails or takes longer than 50 ms; it may have taken the units nevertheless. */
+  /** @throws Error after 50 ms; the store may have taken the units nevertheless. */
   lease(request: LeaseRequest): Promise<LeaseGrant>;
   close(): Promise<void>;
 }
@@ -19,16 +18,14 @@ export interface LeaseRequest {
   readonly requestClass: RequestClass;
   readonly quota: number;
   readonly windowMs: number;
-  /** Units that this process has admitted without a lease: taken even if the bucket is empty. */
+  /** Units admitted without a lease: taken even if the bucket is empty. */
   readonly credit: number;
-  /** Units to take if the bucket has them. */
   readonly wanted: number;
 }
 
 export interface LeaseGrant {
-  /** From 0 to `wanted`. */
   readonly granted: number;
-  /** Until the shared bucket is full. Above the window: the caller owes units. */
+  /** Above the window: the caller owes units. */
   readonly resetMs: number;
 }
 
@@ -43,28 +40,26 @@ export interface LeaseStoreOptions {
   /** `redis:`, `rediss:` (TLS), `valkey:` or `valkeys:` (TLS), with an optional user and database number. */
   readonly url: string;
   readonly password?: string | undefined;
-  /** Used until the store has counted the processes, and as their lowest number. */
+  /** Also before the store has counted the processes. */
   readonly processesMin: number;
   readonly observe: (observation: LeaseStoreObservation) => void;
 }
 
 const callTimeoutMs = 50;
 const callsInFlightMax = 1_000;
-/** After this many failed calls in succession the store is unavailable; after a closed connection it is unavailable at once. */
+/** In succession; after a closed connection the store is unavailable at once. */
 const failuresMax = 3;
-/** A process reports itself at this interval, and is counted for `processTtlMs` after its last report. */
+/** A process is counted for `processTtlMs` after its last report. */
 const presenceIntervalMs = 1_000;
 const processTtlMs = 5_000;
 const connectTimeoutMs = 1_000;
-/** Added to the delay before each further attempt to connect, up to the maximum. */
 const reconnectDelayStepMs = 50;
 const reconnectDelayMaxMs = 1_000;
 const tlsUrl = /^(?:rediss|valkeys):/;
 const processesKey = "tributary:rate-limit:processes";
-/** 132 bits. */
 const hashChars = 22;
 
-/** Connects in the background. Never throws: without a connection `isAvailable` is false. */
+/** Connects in the background, and never throws. */
 export function createLeaseStore({ url, password, processesMin, observe }: LeaseStoreOptions): LeaseStore {
   const processId = randomUUID();
   const client = connect(url, password);
@@ -108,7 +103,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
     }
   }
 
-  /** Counts the processes. Its success also ends an outage. */
+  /** Its success also ends an outage. */
   async function reportPresence(): Promise<void> {
     if (client.status !== "ready") return;
     try {
@@ -131,7 +126,6 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
     },
     async close() {
       clearInterval(presenceTimer);
-      // This close is not reported as an outage.
       client.removeAllListeners("close");
       if (client.status === "ready") await withTimeout(client.zrem(processesKey, processId)).catch(() => undefined);
       client.disconnect();
@@ -139,7 +133,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
   };
 }
 
-/** The caller's key is hashed, so that the store contains no user names and no tokens. A reader of the store can still test a guessed key. */
+/** Hashed, so that the store contains no user names and no tokens. A reader can still test a guessed key. */
 function bucketKey(key: string, requestClass: RequestClass): string {
   const hash = createHash("sha256").update(key).digest("base64url").slice(0, hashChars);
   return `tributary:rate-limit:${requestClass}:${hash}`;
@@ -153,7 +147,7 @@ function connect(url: string, password: string | undefined): Valkey {
     connectionName: "tributary",
     // Calls of one iteration of the event loop are sent together.
     enableAutoPipelining: true,
-    // A call without a connection fails at once, and a call that was in flight at a close is not repeated: it may have taken its units.
+    // A call that was in flight at a close is not repeated: it may have taken its units.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -164,7 +158,7 @@ function connect(url: string, password: string | undefined): Valkey {
   return new Valkey(storeUrl.href, options);
 }
 
-/** Sends the script's text only if the store does not know its hash: after the store's start, or after SCRIPT FLUSH. */
+/** The text only if the store does not know its hash: after its start, or after SCRIPT FLUSH. */
 async function runScript(
   client: Valkey,
   { text, sha1 }: Script,

@@ -1,13 +1,9 @@
-// The rate limit of one class of requests, shared between processes. Used by `rate-limits.ts` if a store is configured.
 import { createCallerStates } from "./caller-states.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { createLocalLimit } from "./local-limit.ts";
 import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
 
-/**
- * A charge was rejected because this process had no lease for it, although the store is available and the shared quota was not known to be used up.
- * `rate-limited` follows for the same charge.
- */
+/** A charge was rejected because this process had no lease for it, although the shared quota was not known to be used up. */
 export interface LeaseMissed {
   readonly kind: "lease-missed";
   readonly requestClass: RequestClass;
@@ -15,55 +11,46 @@ export interface LeaseMissed {
 
 export interface LeasedLimitOptions {
   readonly requestClass: RequestClass;
-  /** Units that a caller may use at once, of all processes together. */
   readonly quota: number;
   readonly windowMs: number;
   readonly callersMax: number;
   readonly store: LeaseStore;
   readonly observe: (observation: LeaseMissed) => void;
-  /** Monotonic. */
   readonly nowMs: () => number;
 }
 
-/** What this process knows about one caller. */
 interface Lease {
-  /** Units that the store has granted and that are not used. */
   units: number;
   /** Unused units are lost then. */
   expiresAtMs: number;
-  /** Units used without a grant. The next call of the store takes them from the shared bucket. */
+  /** Units used without a grant: the next call takes them from the shared bucket. */
   credit: number;
-  /** Units that were rejected because they would have been too much credit. The next call of the store requests them. */
+  /** Units that would have been too much credit: the next call requests them. */
   missed: number;
   isCalling: boolean;
-  /** When the shared bucket is full, according to the store's last result; other processes may have used units since. */
+  /** According to the store's last result; other processes may have used units since. */
   fullAtMs: number;
 }
 
-/** The share of the quota that all processes together lease at once. */
+/** Of the quota, by all processes together. */
 const leasedShare = 1 / 10;
-/**
- * The share of a window after which an unused lease expires. More than `leasedShare`: even if all leases expire unused, a caller loses less (a tenth
- * of the quota) than is replenished until they expire (a fifth).
- */
+/** More than `leasedShare`: even if all leases expire unused, less is lost (a tenth of the quota) than is replenished until then (a fifth). */
 const lifetimeShare = 1 / 5;
-/** For rounding errors. */
 const tolerance = 1e-6;
 
 /**
- * Counts by leases: units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits
- * for the store: before the first grant, a caller's requests run on credit of one lease, and the units used are at most
- * `quota + processes × lease`. Beyond that, each process may admit one charge of a lease or more on credit, if the caller's credit is at most 1 unit.
+ * Units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits for the store:
+ * before the first grant, requests run on credit of one lease, and the units used are at most `quota + processes × lease`. Beyond that, each process
+ * may admit one charge of a lease or more on credit, if the caller's credit is at most 1 unit.
  */
 export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
   const { requestClass, quota, windowMs, callersMax, store, observe, nowMs } = options;
   const leases = createCallerStates<Lease>({ callersMax, retentionMs: 2 * windowMs, nowMs });
   const callStoreIfNeeded = createLeaseCalls(options);
   const shareOfQuota = () => Math.max(quota / store.processCount(), 1);
-  /** Counts while the store is unavailable. */
   const localLimit = createLocalLimit({ quota: shareOfQuota, windowMs, callersMax, nowMs });
 
-  /** A charge above this process's share, and not above the quota, takes the whole share: it could never be admitted otherwise. */
+  /** A charge above the share takes the whole share: it could never be admitted otherwise. */
   function localWeightOf(weight: number): number {
     return weight > quota ? weight : Math.min(weight, shareOfQuota());
   }
@@ -78,7 +65,7 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     return lease;
   }
 
-  /** Uses leased units, then credit. @returns false, and uses nothing, if the charge is rejected. */
+  /** @returns false, and uses nothing, if the charge is rejected. */
   function useUnits(lease: Lease, weight: number, atMs: number): boolean {
     if (weight > quota) return false;
     const missing = Math.max(weight - lease.units, 0);
@@ -93,7 +80,6 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     return true;
   }
 
-  /** Whether these units may be used on credit: see `createLeasedLimit`. */
   function isCreditworthy({ credit }: Lease, units: number): boolean {
     const size = leaseSize(options);
     if (units >= size) return credit <= 1;
@@ -128,16 +114,13 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     },
     refund(key, weight) {
       if (!store.isAvailable()) return localLimit.refund(key, localWeightOf(weight));
-      // Not returned to the store: they expire with the lease.
+      // They expire with the lease.
       leaseOf(key, nowMs()).units += weight;
     },
   };
 }
 
-/**
- * @returns a function that calls the store if at most half of a lease is left and the shared bucket is not known to be empty, or if the caller has
- * credit or missed units. At most one call per caller is in flight.
- */
+/** If at most half of a lease is left and the shared bucket has units, or for credit and missed units. At most one call per caller is in flight. */
 function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lease, atMs: number) => void {
   const { requestClass, quota, windowMs, store, nowMs } = options;
 
@@ -164,7 +147,6 @@ function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lea
       lease.fullAtMs = atMs + resetMs;
       lease.expiresAtMs = sentAtMs + windowMs * lifetimeShare;
     } catch {
-      // The store has reported it. The credit remains, and the next charge calls again.
       return;
     } finally {
       lease.isCalling = false;
@@ -176,7 +158,7 @@ function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lea
   return callStoreIfNeeded;
 }
 
-/** Units in the shared bucket according to the store's last result, less the credit; with fractions, and negative if the caller owes units. */
+/** Negative if the caller owes units. */
 function sharedUnits({ quota, windowMs }: LeasedLimitOptions, { fullAtMs, credit }: Lease, atMs: number): number {
   const untilFullMs = Math.max(fullAtMs - atMs, 0);
   const availableShare = 1 - untilFullMs / windowMs;
@@ -191,20 +173,17 @@ function createDecision(
   atMs: number,
 ): RateDecision {
   const { quota, windowMs } = options;
-  /** The time in which one unit is replenished. */
   const stepMs = windowMs / quota;
   const available = Math.min(lease.units + sharedUnits(options, lease, atMs), quota);
   const needed = isAdmitted ? 1 : Math.min(weight, quota);
   return {
     isAdmitted,
-    isTooExpensive: weight > quota,
     remaining: Math.max(Math.floor(available + tolerance), 0),
     resetMs: (quota - available) * stepMs,
     retryMs: Math.max((needed - available) * stepMs, 0),
   };
 }
 
-/** The units that one lease has, at least 1. */
 function leaseSize({ quota, store }: LeasedLimitOptions): number {
   return Math.max(Math.floor((quota * leasedShare) / store.processCount()), 1);
 }

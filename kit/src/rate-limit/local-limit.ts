@@ -2,15 +2,10 @@ import { createCallerStates } from "./caller-states.ts";
 import type { ClassLimit, RateDecision } from "./rate-decision.ts";
 
 export interface LocalLimitOptions {
-  /**
-   * Units that a caller may use at once, replenished evenly within each window. From 1. A function, called at each charge, since the share of one
-   * process changes with the number of processes.
-   */
+  /** From 1, replenished evenly within each window. The share of one process changes with the number of processes. */
   readonly quota: () => number;
   readonly windowMs: number;
-  /** Beyond it, the states of callers without recent requests are dropped early. */
   readonly callersMax: number;
-  /** Monotonic. */
   readonly nowMs: () => number;
 }
 
@@ -19,18 +14,15 @@ interface Bucket {
   fullAtMs: number;
 }
 
-/** For rounding errors of the sums. */
 const tolerance = 1e-6;
 
 /**
- * Counts in this process by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling). It stores one number per caller: the time at
- * which its whole quota is available again. Each unit delays this time by `windowMs / quota`. Used by `rate-limits.ts` without a store, and by
- * `leased-limit.ts` while the store is unavailable.
+ * Generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling): the only number per caller is the time at which its whole quota is
+ * available again, which each unit delays by `windowMs / quota`.
  */
 export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLimitOptions): ClassLimit {
-  /** The time that a used quota takes to be replenished. */
   const fullCostMs = windowMs * (1 + tolerance);
-  // A used quota is replenished in one window, and a debt of at most one quota in a second one.
+  // A used quota is replenished in one window, a debt of at most one quota in a second one.
   const buckets = createCallerStates<Bucket>({ callersMax, retentionMs: 2 * windowMs, nowMs });
 
   function bucketOf(key: string, atMs: number): Bucket {
@@ -41,7 +33,6 @@ export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLi
     return bucket;
   }
 
-  /** Units are expressed by the time in which they are replenished. */
   const stepOf = () => windowMs / quota();
 
   /** @returns false, and takes nothing, if the bucket has fewer units. */
@@ -52,16 +43,14 @@ export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLi
     return isAdmitted;
   }
 
-  /** Describes the bucket after `take`. */
   function createDecision(bucket: Bucket, costMs: number, isAdmitted: boolean, atMs: number): RateDecision {
     const stepMs = stepOf();
     const resetMs = bucket.fullAtMs - atMs;
     const remaining = Math.max(Math.floor((windowMs - resetMs) / stepMs + tolerance), 0);
-    // `retryMs` is about one more unit after an admission, and about the same charge after a rejection.
     const nextCostMs = isAdmitted ? stepMs : Math.min(costMs, windowMs);
     const isNextAdmitted = isAdmitted && remaining > 0;
     const retryMs = isNextAdmitted ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
-    return { isAdmitted, isTooExpensive: costMs > fullCostMs, remaining, resetMs, retryMs };
+    return { isAdmitted, remaining, resetMs, retryMs };
   }
 
   return {
@@ -81,7 +70,6 @@ export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLi
       const atMs = nowMs();
       const bucket = bucketOf(key, atMs);
       const debitedAtMs = Math.max(bucket.fullAtMs, atMs) + weight * stepOf();
-      // A caller owes at most one quota.
       bucket.fullAtMs = Math.min(debitedAtMs, atMs + 2 * windowMs);
     },
     refund(key, weight) {

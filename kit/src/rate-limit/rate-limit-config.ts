@@ -1,23 +1,21 @@
-// The environment variables of rate limits, the same for the gateway and the REST proxy.
 import { readNetworks } from "../caller/caller-config.ts";
-import type { EnvironmentReader } from "../process/env.ts";
+import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 export interface RateLimitConfig {
-  /** Units; 0: no limit. */
+  /** 0: no limit. */
   readonly readsPerMinute: number;
-  /** Units; 0: no limit. */
+  /** 0: no limit. */
   readonly writesPerMinute: number;
   readonly callersMax: number;
-  /** Networks whose requests are not counted. */
   readonly exempt: readonly string[];
-  /** Undefined: each process counts separately, and a caller has the whole limit in each. */
+  /** Undefined: a caller has the whole limit in each process. */
   readonly storeUrl: string | undefined;
   readonly storePassword: string | undefined;
-  /** Unused without a store. During an outage of the store, each process has its share of a limit: at most `1 / processesMin` of it. */
+  /** During an outage of the store, each process has at most `1 / processesMin` of a limit. */
   readonly processesMin: number;
 }
 
-export function readRateLimitConfig(env: EnvironmentReader, profile: "development" | "production"): RateLimitConfig {
+export function readRateLimitConfig(env: EnvironmentReader, profile: Profile): RateLimitConfig {
   return {
     readsPerMinute: env.integer("RATE_LIMIT_READS_PER_MINUTE", {
       fallback: 6_000,

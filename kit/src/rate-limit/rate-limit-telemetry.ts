@@ -1,4 +1,3 @@
-// Counts and logs the observations of rate limits and of their store.
 import type { Log } from "../process/log.ts";
 import type { rateLimitMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
@@ -12,7 +11,6 @@ export interface RateLimitTelemetryOptions {
   readonly endpoint: Endpoint;
 }
 
-/** The `observe` of `createRateLimits`. */
 export function createRateLimitObserver({ metrics, log, endpoint }: RateLimitTelemetryOptions): RateLimitObserver {
   const rejections = metrics.counter("tributary_rate_limit_rejections_total");
   const leaseMisses = metrics.counter("tributary_rate_limit_lease_misses_total");

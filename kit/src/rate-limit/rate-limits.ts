@@ -1,43 +1,32 @@
-/**
- * Rate limits of callers, the same for GraphQL and REST. `local-limit.ts` counts in the process; with a store, `leased-limit.ts` shares each limit
- * between processes, and `lease-store.ts` calls the store.
- */
+/** The limits of all classes, counted in this process or, with a store, by leases. */
 import { createLeasedLimit, type LeaseMissed } from "./leased-limit.ts";
 import { createLeaseStore, type LeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
 import { createLocalLimit } from "./local-limit.ts";
 import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
 
 export interface RateLimits {
-  /** Units that a caller may use at once. 0: no limit. */
+  /** 0: no limit. */
   quotaOf(requestClass: RequestClass): number;
-  /** Charges `weight` units (from 1), synchronously. A rejected charge costs nothing, so a caller that waits for `retryMs` is admitted. */
   charge(key: string, requestClass: RequestClass, weight: number): RateDecision;
-  /** Charges like `charge`, and allocates nothing for an admitted charge. @returns the decision if the charge is rejected. */
   admit(key: string, requestClass: RequestClass, weight: number): RateDecision | undefined;
-  /** Takes units for work that is already done. A caller can owe up to one quota, and its charges are rejected while it owes units. */
   debit(key: string, requestClass: RequestClass, weight: number): void;
-  /** Returns units of an admitted charge. */
   refund(key: string, requestClass: RequestClass, weight: number): void;
-  /** Adds `RateLimit-Policy` and `RateLimit` to a list of alternating names and values (draft-ietf-httpapi-ratelimit-headers-10). */
+  /** draft-ietf-httpapi-ratelimit-headers-10 */
   addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
-  /** Closes the connection to the store. Call it after the last request. */
   close(): Promise<void>;
 }
 
 export interface RateLimitsOptions {
-  /** Units; 0: no limit. */
+  /** 0: no limit. */
   readonly readsPerMinute: number;
-  /** Units; 0: no limit. */
+  /** 0: no limit. */
   readonly writesPerMinute: number;
-  /** Callers counted at the same time, for each class; at times up to twice as many. */
   readonly callersMax: number;
-  /** Undefined: this process counts on its own, and a caller has the whole quota in each process. */
+  /** Undefined: a caller has the whole quota in each process. */
   readonly storeUrl?: string | undefined;
   readonly storePassword?: string | undefined;
-  /** As `LeaseStoreOptions.processesMin`. Unused without a store. */
   readonly processesMin: number;
   readonly observe?: RateLimitObserver | undefined;
-  /** Monotonic milliseconds. Default: `performance.now`. */
   readonly nowMs?: (() => number) | undefined;
 }
 
@@ -52,7 +41,6 @@ export const windowMs = 60_000;
 
 const unlimited: RateDecision = {
   isAdmitted: true,
-  isTooExpensive: false,
   remaining: Infinity,
   resetMs: 0,
   retryMs: 0,
@@ -62,7 +50,7 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
   const { observe = () => {}, nowMs = () => performance.now(), callersMax } = options;
   const store = createStore(options, observe);
   const { readsPerMinute: reads, writesPerMinute: writes } = options;
-  // A caller that uses up its reads and writes does not exceed `requests` by their number, only by the CPU time of its documents.
+  // A caller exceeds `requests` only by the CPU time of its documents.
   const quotas = { requests: reads === 0 || writes === 0 ? 0 : reads + writes, reads, writes };
   const limits = { requests: createLimit("requests"), reads: createLimit("reads"), writes: createLimit("writes") };
   const policies = { requests: policyOf("requests"), reads: policyOf("reads"), writes: policyOf("writes") };

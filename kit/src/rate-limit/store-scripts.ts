@@ -31,11 +31,9 @@ return { granted, reset_ms }
 `);
 
 /**
- * Reports this process, and removes processes whose last report is too old (ARGV[2]). A report that is as far in the future, because the clock was
- * set back, is removed too.
+ * Reports this process, and removes processes whose last report is too old (ARGV[2]) or, because the clock was set back, as far in the future.
  * - KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds.
  * - ARGV: the id of this process; the milliseconds after which a process without a report is removed.
- * - Returns the number of processes, by which each divides the quota for the size of its leases, and for its share while the store is unavailable.
  */
 export const presenceScript = createScript(`
 local time = redis.call('TIME')

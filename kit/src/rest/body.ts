@@ -1,6 +1,7 @@
 import type { Request } from "express";
 import { AppError, invalidInput } from "../errors/app-error.ts";
 import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "../http/json-body.ts";
+import { collectBody } from "../http/receive-body.ts";
 import type { Method } from "./routes.ts";
 
 export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
@@ -12,7 +13,9 @@ export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
 
 /** @returns undefined if the body is missing or empty. @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST. */
 export async function readBody(request: Request, method: Method, bytesMax: number): Promise<unknown> {
-  const bytes = await readBytes(request, bytesMax);
+  const tooLarge = () =>
+    new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
+  const bytes = await collectBody(request, bytesMax, tooLarge);
   if (bytes.length === 0) return undefined;
   requireSupportedType(request, mediaTypes[method]);
   try {
@@ -35,16 +38,4 @@ function requireSupportedType(request: Request, allowed: readonly string[]): voi
   if (request.get("content-encoding") !== undefined) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", "Send the body without a content encoding.");
   }
-}
-
-async function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bytesMax)
-      throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

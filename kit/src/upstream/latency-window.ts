@@ -1,7 +1,6 @@
-/** The 99th percentile of the latencies of a service's recent attempts, for the timeout of its next attempts. */
 export interface LatencyWindow {
   record(latencyMs: number): void;
-  /** Of the last 256 recorded latencies. Computed at most once per second, so it may be a second old. 0 without any. */
+  /** Of the last 256 latencies, at most a second old. 0 without any. */
   p99Ms(): number;
 }
 
@@ -9,7 +8,6 @@ const sizeMax = 256;
 const recomputeMs = 1_000;
 
 export function createLatencyWindow(nowMs: () => number): LatencyWindow {
-  /** A ring: the oldest latency is overwritten. */
   const latencies = new Float64Array(sizeMax);
   let recordedCount = 0;
   let p99Ms = 0;

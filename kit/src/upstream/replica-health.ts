@@ -1,51 +1,41 @@
 /**
- * Passive health of one replica, from the outcomes of its attempts: no health check is sent.
- * - `healthy`: no attempt has failed since the last success, or since the start.
- * - `suspect`: attempts have failed since then, too few for an ejection, or it may not be ejected. It gets requests as before.
- * - `ejected`: gets no requests until a pause is over, unless no other replica is left.
- * - `probing`: the pause is over, and one request tests the replica.
+ * Passive health of one replica: no health check is sent. `suspect`: attempts have failed since the last success, too few for an ejection, or it may
+ * not be ejected. `ejected`: gets no requests until a pause is over, unless no other replica is left. `probing`: one request tests the replica after
+ * its pause.
  */
 export type HealthState = "healthy" | "suspect" | "ejected" | "probing";
 
 /**
  * - `failure`: no response, or a 502, 503 or 504. `timeout`: no response for about 500 ms or longer, which is stronger evidence.
  * - `draining`: a response with `Connection: close` (RFC 9112, section 9.6), which a replica sends before it stops.
- * - `inconclusive`: the caller ended the request, or the response was longer than the caller accepts.
+ * - `inconclusive`: the caller ended the request, or the response was too long.
  */
 export type AttemptOutcome = "success" | "failure" | "timeout" | "draining" | "inconclusive";
 
-/** Why an attempt was sent to the replica. `last-resort`: the replica is ejected or probing, and no other one was left. */
+/** `last-resort`: the replica is ejected or probing, and no other one was left. */
 export type AttemptRole = "regular" | "probe" | "last-resort";
 
 export interface ReplicaHealth {
   readonly state: HealthState;
-  /** Healthy or suspect. */
   readonly isInService: boolean;
-  /** Whether it is ejected and its pause is over. A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
+  /** A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
-  /** Ends the pause of an ejected replica now: the next idempotent request probes it. */
   endPause(): void;
-  /** Returns why the attempt is sent, and makes a replica whose pause is over `probing`. The role must be passed to `endAttempt`, once. */
+  /** The role must be passed to `endAttempt`, once. */
   startAttempt(): AttemptRole;
-  /** @param cause of a failure, for the log. */
   endAttempt(role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
 }
 
 export interface ReplicaHealthOptions {
   readonly nowMs: () => number;
-  /** Called when the outcomes suffice for an ejection. False leaves the replica suspect. */
+  /** When the outcomes suffice for an ejection. False leaves the replica suspect. */
   mayEject(): boolean;
   onEjected(ejection: { readonly pauseMs: number; readonly cause: unknown }): void;
-  /** The replica was ejected because it is draining. */
   onDraining(ejection: { readonly pauseMs: number }): void;
-  /** The replica is healthy again after an ejection. */
   onRestored(): void;
 }
 
-/**
- * - `failure`: also a timeout or a draining response. `limit`: such an outcome that reaches the limit for an ejection, if `mayEject` allows it.
- * - `probe`: a probe is sent. `probe-failure`, `probe-inconclusive`: it ended so.
- */
+/** `failure`: also a timeout or a draining response. `limit`: it reaches the limit for an ejection, and `mayEject` allows it. */
 type HealthEvent = "success" | "failure" | "limit" | "probe" | "probe-failure" | "probe-inconclusive";
 
 /** An event without an entry leaves the state as it is. */
@@ -56,24 +46,20 @@ export const transitions: Readonly<Record<HealthState, Readonly<Partial<Record<H
   probing: { success: "healthy", "probe-failure": "ejected", "probe-inconclusive": "ejected" },
 };
 
-/**
- * This many of one outcome, without a success between them, eject a replica. Five failures: as Envoy's `consecutive_gateway_failure`. Two draining
- * responses: a single `Connection: close` may only mean that this connection has served its number of requests.
- */
+/** Five failures: as Envoy's `consecutive_gateway_failure`. One `Connection: close` may only mean the end of this connection's requests. */
 const ejectionLimits = { failure: 5, timeout: 2, draining: 2 } as const;
-/** Failures and timeouts add up: each adds its share of these points. Ten, so that every share is a whole number. */
+/** Failures and timeouts add up: each adds its share of these points. */
 const pointsToEject = 10;
-/** The first pause of an ejected replica. Each further one is twice as long, up to the maximum. */
+/** Each further pause is twice as long, up to the maximum. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
-/** The outcomes since the last success: either draining responses, or failures and timeouts. */
+/** Since the last success: either draining responses, or failures and timeouts. */
 interface Streak {
   readonly isDraining: boolean;
   readonly points: number;
 }
 
-/** An outcome of the other kind starts a new streak. */
 function extendStreak(streak: Streak, outcome: "failure" | "timeout" | "draining"): Streak {
   const isDraining = outcome === "draining";
   const continuesStreak = streak.isDraining === isDraining;
@@ -86,7 +72,6 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let streak: Streak = { isDraining: false, points: 0 };
   let pause = { ms: 0, endsAtMs: 0 };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
-  /** Whether a response without `Connection: close` has been received. */
   let keepsConnections = false;
 
   const isInService = () => state === "healthy" || state === "suspect";
@@ -105,29 +90,25 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   }
 
   function enterEjected(event: HealthEvent, cause: unknown): void {
-    // The pause remains over, so the next attempt probes again.
     if (event === "probe-inconclusive") return;
-    // An ejection within 30 s of a restoration continues the doubling: the replica alternates between success and failure.
+    // Soon after a restoration the doubling continues: the replica alternates between success and failure.
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
     const doubledMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
     const pauseMs = isFirst ? pauseMinMs : doubledMs;
     pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs };
-    // After a failed probe the replica was ejected before: nothing new is reported.
     if (event !== "limit") return;
     if (streak.isDraining) o.onDraining({ pauseMs });
     else o.onEjected({ pauseMs, cause });
   }
 
-  /** Adds the outcome of a regular attempt to the streak. */
   function addToStreak(outcome: "failure" | "timeout" | "draining"): HealthEvent {
     streak = extendStreak(streak, outcome);
     if (streak.points < pointsToEject) return "failure";
     return o.mayEject() ? "limit" : "failure";
   }
 
-  /** Undefined for an outcome that leaves the state as it is. */
   function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
-    // An attempt that started before the last ejection or restoration is out of date: its outcome is ignored.
+    // The outcome of an attempt that started before the last ejection or restoration is ignored.
     const wasInService = role === "regular";
     if (wasInService !== isInService()) return undefined;
     if (outcome === "success") return "success";

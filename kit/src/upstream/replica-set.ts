@@ -2,56 +2,45 @@ import { hostOf, portOf, type ReplicaAddress } from "./addresses.ts";
 import { type AttemptOutcome, type AttemptRole, createReplicaHealth, type ReplicaHealth } from "./replica-health.ts";
 
 export interface Replica<Connection> {
-  /** Its URL and address: for logs, never for clients. */
+  /** For logs, never for clients. */
   readonly name: string;
-  /** As traces contain it: the IP address if it is known, else the host. */
+  /** For traces: the IP address if it is known, else the host. */
   readonly address: string;
   readonly port: number;
-  /** Path and query of its URL. */
   readonly path: string;
   readonly connection: Connection;
   readonly health: ReplicaHealth;
-  /** Attempts in flight: the load by which a replica is chosen. */
+  /** The load by which a replica is chosen. */
   inFlight: number;
 }
 
 export type ReplicaObservation =
   | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
-  /** Ejected because it is draining. It still responds. */
   | { readonly kind: "replica-draining"; readonly replica: string; readonly pauseMs: number }
   | { readonly kind: "replica-restored"; readonly replica: string }
-  /** Removed while it was ejected: its address is no longer the service's, or the set was closed. */
+  /** While it was ejected: its address is no longer the service's, or the set was closed. */
   | { readonly kind: "replica-removed"; readonly replica: string };
 
 export interface ReplicaSetOptions<Connection> {
   open(address: ReplicaAddress): Connection;
-  /** Resolves once no request is in flight on the connection. */
   close(connection: Connection): Promise<void>;
   readonly nowMs: () => number;
-  /** In [0, 1). */
   readonly random: () => number;
   observe(observation: ReplicaObservation): void;
 }
 
-/** Why an attempt failed. `status`: the replica responded with 502, 503 or 504. */
 export type RetryReason = "refused" | "reset" | "status" | "timeout";
 
-/** The replicas of one service, and the choice between them for each attempt of `upstream.ts`. */
 export interface ReplicaSet<Connection> {
-  /** Opens new replicas. Removed ones get no further request and close once none is in flight. */
+  /** Removed replicas get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
-  /**
-   * For the first attempt: an ejected replica whose probe is due, else one in service. A request that is not idempotent probes later, since it cannot
-   * be retried. Undefined if no address is known.
-   */
+  /** An ejected replica whose probe is due, else one in service. A request that is not idempotent probes later, since it cannot be retried. */
   choose(isIdempotent: boolean): Replica<Connection> | undefined;
-  /** For the next attempt of a request that failed on `tried`. Undefined if no replica is likely to do better. */
+  /** Undefined if no replica is likely to do better. */
   chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
-  /** Whether a replica in the state `healthy` is not in `tried`: only for such a replica is a late attempt ended early. */
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
-  /** Counts the attempt as in flight. The role must be passed to `endAttempt`, once. */
+  /** The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;
-  /** @param cause of a failure, for the log. */
   endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
   close(): Promise<void>;
 }
@@ -60,7 +49,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   type Member = Replica<Connection>;
   let replicas: readonly Member[] = [];
   let ejected: readonly Member[] = [];
-  /** The replicas in service. If none is, all replicas, since an ejected one may still respond. */
+  /** If none is in service, all replicas: an ejected one may still respond. */
   let candidates: readonly Member[] = [];
   let isClosed = false;
 
@@ -112,9 +101,9 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     },
     chooseNext(tried, reason) {
       const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
-      // After a response with `status`, no replica is tried twice, and no ejected one.
+      // No replica is tried twice then, and no ejected one.
       if (untried || reason === "status") return untried;
-      // After `reset`, a new connection to the same replica may work. After `refused` or `timeout` an ejected replica is tried instead.
+      // After `reset`, a new connection to the same replica may work.
       const remaining = reason === "reset" ? candidates : without(replicas, tried);
       return leastLoadedOfTwo(remaining, o.random);
     },
@@ -153,8 +142,8 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
 }
 
 /**
- * Decides whether `replica` may be ejected: only while another one is healthy. When all fail, such as under overload, each ejection would add load to
- * the rest. The last replica in service is never ejected; instead this ends the pauses of the ejected ones, so that they are probed at once.
+ * Only while another replica is healthy: when all fail, such as under overload, each ejection would add load to the rest. Instead of the ejection of
+ * the last one in service, the ejected ones are probed at once.
  */
 function allowEjection(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
   const others = without(replicas, [replica]);
@@ -166,7 +155,7 @@ function allowEjection(replica: Replica<unknown>, replicas: readonly Replica<unk
   return false;
 }
 
-/** The less loaded of two random replicas: close to the best of all, without all clients choosing the same one (Mitzenmacher 2001). */
+/** Close to the best of all, without all clients choosing the same one (Mitzenmacher 2001). */
 function leastLoadedOfTwo<Connection>(
   replicas: readonly Replica<Connection>[],
   random: () => number,
@@ -174,7 +163,6 @@ function leastLoadedOfTwo<Connection>(
   const count = replicas.length;
   if (count < 2) return replicas[0];
   const firstIndex = Math.floor(random() * count);
-  // 1 to count - 1 places after the first, so that the two differ.
   const secondIndex = (firstIndex + 1 + Math.floor(random() * (count - 1))) % count;
   const first = replicas[firstIndex];
   const second = replicas[secondIndex];

@@ -1,41 +1,31 @@
-// The deadline of one request, with all its attempts. The deadline of an attempt is in attempt-timer.ts.
 import type { AbortSignalLike } from "../http/abort-source.ts";
 
 export type EndReason = "timeout" | "aborted";
 
-/** `timeout` and `aborted` end the whole request; after `attempt-timeout` and `refused` (nothing was sent) it may be sent to another replica. */
+/** After `attempt-timeout` and `refused` (nothing was sent) the request may be sent to another replica. */
 export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
 
-/** `sent`: bytes of the request may have been sent. `responding`: the head of the response is received. */
+/** `sent`: bytes of the request may have been sent. */
 export type AttemptPhase = "connecting" | "sent" | "responding";
 
 /**
- * The step of a request that is in progress: lookup, attempt or body. `onEnd` ends it: called by the deadline, and by attempt-timer.ts for an attempt
- * that is late. It is an object instead of a function, for speed: with a closure per request, the garbage of one request stayed alive with the
- * garbage of later requests from one scavenge to the next (V8 13.6), which cost a sixth of the time under load.
+ * An object instead of a function: with a closure per request, garbage survived from one scavenge to the next (V8 13.6): a sixth of the time under
+ * load.
  */
 export interface EndListener {
   readonly phase: AttemptPhase;
   onEnd(reason: AttemptEndReason, cause: unknown): void;
 }
 
-/** Ends one request, with all its attempts: at its timeout or when its caller aborts it, whichever is first. */
 export interface RequestDeadline {
   /** Undefined while there is time left. */
   readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
-  /**
-   * Its `onEnd` is called once, at the timeout or the abort. There is one listener at a time: each step of the request (lookup, attempt, body) sets
-   * its own. A listener that is set after the end is not called: check `ended` first.
-   */
+  /** Each step of the request sets its own. Not called if it is set after the end: check `ended` first. */
   listener: EndListener | undefined;
-  /** Frees the timer and the signal. Must be called when the request ends. */
   clear(): void;
 }
 
-/**
- * One timer per request is cheap (0.5 µs from start to end): most timeouts have the same length, and Node keeps timers of one length in one list.
- * @param timeoutMs 1 to 2^31 - 1.
- */
+/** 0.5 µs from start to end: Node keeps timers of one length in one list. @param timeoutMs 1 to 2^31 - 1. */
 export function createDeadline(timeoutMs: number, signal: AbortSignalLike | undefined): RequestDeadline {
   return new TimerDeadline(timeoutMs, signal);
 }
@@ -66,7 +56,7 @@ class TimerDeadline implements RequestDeadline {
   }
 }
 
-/** Resolves when `work` is done or the time ends, whichever is first. Sets `deadline.listener`. `work` must not reject. */
+/** Sets `deadline.listener`. `work` must not reject. */
 export function waitWithin(deadline: RequestDeadline, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     deadline.listener = { phase: "connecting", onEnd: () => resolve() };

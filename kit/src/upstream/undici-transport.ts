@@ -1,4 +1,4 @@
-// Sends one attempt of a request with undici: the subgraph requests of the gateway, and the reads of the REST proxy. Called by `upstream.ts`.
+// Sends attempts with undici: the subgraph requests of the gateway, and the reads of the REST proxy.
 import { Readable } from "node:stream";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
@@ -9,18 +9,16 @@ export type { Pool };
 
 export interface PoolLimits {
   readonly connectionsMax: number;
-  /** Until a connection is established, TLS included. Rounded up to the next half second. */
+  /** TLS included. Rounded up to the next half second. */
   readonly connectTimeoutMs: number;
 }
 
 /**
- * The client closes a connection after this idle time, whatever the replica allows. A draining replica responds with `Connection: close` for longer
- * (`DRAIN_DELAY_MS`, 2,000 in deployments). This client therefore has no idle connection left when the replica closes them, and loses no request
- * that must not be sent twice. Node runs timers before it reads sockets, so this holds after a pause of the process too.
+ * A draining replica responds with `Connection: close` for longer (`DRAIN_DELAY_MS`, 2,000 in deployments), so this client has no idle connection
+ * left when the replica closes them, also after a pause of the process: Node runs timers before it reads sockets.
  */
 export const idleMsMax = 1_000;
 
-/** Connections to one replica, opened when they are needed. */
 export function openPool(
   { origin, addresses }: ReplicaAddress,
   { connectionsMax, connectTimeoutMs }: PoolLimits,
@@ -30,44 +28,38 @@ export function openPool(
     pipelining: 1,
     allowH2: false,
     connectTimeout: connectTimeoutMs,
-    // undici's timeouts are idle times; the request's deadline covers everything.
+    // undici's are idle times; the request's deadline covers everything.
     keepAliveTimeout: idleMsMax,
     keepAliveMaxTimeout: idleMsMax,
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  // Without addresses, the URL contains the address.
   if (addresses.length > 0) options.connect = { lookup: createFixedLookup(addresses) };
   return new Pool(origin, options);
 }
 
 interface BodyMode {
-  /** Whether a long response body is streamed. */
   readonly isStreamed: boolean;
   readonly bodyBytesMax: number;
 }
 
 const streamedMode: BodyMode = { isStreamed: true, bodyBytesMax: Infinity };
 
-/** A transport that reads the whole response. A body of more than `bodyBytesMax` bytes fails as `too-large`. */
 export function createBufferedTransport(bodyBytesMax: number): Transport<Dispatcher, Buffer> {
   const mode: BodyMode = { isStreamed: false, bodyBytesMax };
   return (replica, request, deadline) => dispatch(replica, request, deadline, mode) as Promise<TransportResult<Buffer>>;
 }
 
-/** A transport that reads short responses, and streams long ones at the reader's pace. */
+/** Streams long responses at the reader's pace. */
 export const streamedTransport: Transport<Dispatcher, Buffer | Readable> = (replica, request, deadline) =>
   dispatch(replica, request, deadline, streamedMode);
 
-/** A streamed response with at most this `Content-Length` is read whole: it can be retried if it breaks, and needs no stream. */
+/** By `Content-Length`. A whole response can be retried if it breaks, and needs no stream. */
 const shortBytesMax = 65_536;
-/** undici's error codes for a request that cannot be sent to any replica. */
+/** Of undici, for a request that cannot be sent to any replica. */
 const unsendableCodes = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]);
 
-/**
- * Uses undici's `dispatch` instead of its `request`. `dispatch` reports when the first byte may be sent: an attempt that fails before is `refused`,
- * and its request is safe to send again. `dispatch` also preserves the headers as they were received, and saves a stream per response.
- */
+/** `dispatch` reports when the first byte may be sent: a request that fails before is safe to send again. It saves a stream per response. */
 function dispatch(
   { connection, path: defaultPath }: { readonly connection: Dispatcher; readonly path: string },
   request: TransportRequest,
@@ -77,7 +69,6 @@ function dispatch(
   const { method, path = defaultPath, headers, body = null } = request;
   return new Promise((resolve, reject) => {
     const handler = new ResponseHandler({ request, deadline, mode, resolve, reject });
-    // undici does not change the headers.
     connection.dispatch({ method, path, headers: headers as string[], body }, handler);
   });
 }
@@ -92,12 +83,11 @@ interface ResponseHandlerOptions {
 
 class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
   readonly #o: ResponseHandlerOptions;
-  /** Set as soon as bytes may be sent. */
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: ResponseHeaders = {};
   #bytes = 0;
-  /** Most bodies have one chunk: no array is created for it. */
+  /** No array for the one chunk of most bodies. */
   #firstChunk: Buffer | undefined;
   #moreChunks: Buffer[] | undefined;
   #stream: ResponseStream | undefined;
@@ -120,7 +110,6 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (this.#isSettled) return;
-    // Informational responses precede the final one (RFC 9110, section 15.2).
     if (status < 200) {
       this.#o.request.onInformation?.(status, headers);
       return;
@@ -171,12 +160,11 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     this.#settle({ kind: "failed", reason: "refused", cause: error });
   }
 
-  /** Called by the deadline of the request or of the attempt. */
   onEnd(reason: AttemptEndReason, cause: unknown): void {
     this.#fail(reason, cause);
   }
 
-  /** A response to HEAD and a 204 or 304 have none, whatever their Content-Length (RFC 9112, section 6.3). */
+  /** Whatever their Content-Length (RFC 9112, section 6.3). */
   #hasBody(): boolean {
     return this.#o.request.method !== "HEAD" && this.#status !== 204 && this.#status !== 304;
   }
@@ -186,7 +174,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     this.#fail("too-large", new Error(`The response has more than ${bodyBytesMax} bytes`));
   }
 
-  /** Resolves first, then closes the connection, so that the replica can stop its work on the response. */
+  /** Resolves before it closes the connection, which stops the replica's work. */
   #fail(reason: "too-large" | AttemptEndReason, cause: unknown): void {
     if (this.#isSettled) return;
     this.#settle({ kind: "failed", reason, cause });
@@ -198,7 +186,6 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
       kind: "response",
       status: this.#status,
       headers: this.#headers,
-      // A list, since HTTP/2 is off.
       rawHeaders: rawHeaders as readonly Buffer[],
       body,
     });
@@ -211,7 +198,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
   }
 }
 
-/** A response body that is received at its reader's pace. Destroyed before its end, it closes the connection. */
+/** Received at its reader's pace. Destroyed before its end, it closes the connection. */
 class ResponseStream extends Readable {
   readonly #controller: Dispatcher.DispatchController;
   #isComplete = false;

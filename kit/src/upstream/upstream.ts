@@ -1,4 +1,4 @@
-// How requests of the gateway and the REST proxy reach a service: choice of a replica, attempts, retries. A transport sends each attempt.
+// How requests reach a service: choice of a replica, attempts, retries.
 import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader } from "../http/deadline.ts";
@@ -27,131 +27,103 @@ import type {
   TransportResult,
 } from "./transport.ts";
 
-/** One service with all its replicas. `Connection` is what a transport needs to reach one replica, such as a pool of TCP connections. */
+/** `Connection` is what a transport needs to reach one replica, such as a pool. */
 export interface Upstream<Connection> {
-  /** Whether `requestsMax` requests are in flight: the next one fails as `overloaded`. */
+  /** The next request fails as `overloaded`. */
   readonly isFull: boolean;
-  /**
-   * Sends one request. A failure is a result too.
-   * @throws Error if the request cannot be sent at all, such as a header with a line break: a bug of the caller.
-   */
+  /** A failure is a result too. @throws Error if the request cannot be sent at all: a bug of the caller. */
   send<Body extends ResponseBody>(
     request: UpstreamRequest,
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
-  /**
-   * Takes a retry from the budget, for a caller that sends a further request because `replica` rejected one. Reported as `retried`.
-   * @returns false if none is left, which is reported too.
-   */
+  /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
-  /** Closes the connections once no request is in flight. */
   close(): Promise<void>;
 }
 
 export interface UpstreamRequest extends TransportRequest {
-  /** A request that is not idempotent (RFC 9110, section 9.2.2) is sent again only if no byte of it was sent. */
+  /** Otherwise it is sent again only if no byte of it was sent (RFC 9110, section 9.2.2). */
   readonly isIdempotent: boolean;
-  /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
+  /** For everything, with the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  /** Whether each attempt sends the remaining time, as `X-Deadline-Ms`. Default false. */
   readonly sendsDeadline?: boolean;
-  /** Aborts the request, at the replica too. */
   readonly signal?: AbortSignalLike;
-  /** Each attempt becomes a span and sends its `traceparent`: `headers` must contain none. Undefined if the request is not traced. */
+  /** Each attempt becomes a span and sends its `traceparent`: `headers` must contain none. */
   readonly traced?: TracedRequest | undefined;
 }
 
 export type UpstreamResult<Body extends ResponseBody> = UpstreamResponse<Body> | UpstreamFailure;
 
-/** A response of any final status; redirects are not followed. */
+/** Of any final status; redirects are not followed. */
 export interface UpstreamResponse<Body extends ResponseBody> extends TransportResponse<Body> {
-  /** The replica that sent it, by URL and address. */
   readonly replica: string;
   /** Undefined if `body` is a Buffer. */
   readonly pendingBody: PendingBody | undefined;
 }
 
-/** A body that is not yet received. The caller must watch the deadline, and call `finish` once. */
+/** The caller must watch the deadline, and call `finish` once. */
 export interface PendingBody {
   readonly deadline: RequestDeadline;
-  /** @param outcome what the body means for the replica's health. */
   finish(outcome: AttemptOutcome, cause?: unknown): void;
 }
 
 export interface UpstreamFailure {
   readonly kind: "failed";
-  /** The last replica that the request was sent to, by URL and address; undefined if there was none. */
   readonly replica: string | undefined;
   /**
-   * - `refused`: no replica accepted a connection, or no address is known; nothing was sent.
-   * - `reset`: the connection broke, or the response is not HTTP; the request may have been processed.
-   * - `too-large`: the response is longer than the transport allows.
-   * - `overloaded`: `requestsMax` requests are in flight; nothing was sent.
-   * - `timeout`: the request's deadline has passed, or no attempt got a response in time. `aborted`: the caller aborted it.
+   * As in `TransportFailure`. `overloaded`: nothing was sent. `refused`: also if no address is known. `timeout`: also if no attempt got a response in
+   * time.
    */
   readonly reason: "refused" | "reset" | "too-large" | "overloaded" | EndReason;
   readonly cause: unknown;
 }
 
-/** Replicas are named by URL and address: for logs, never for clients. */
 export type UpstreamObservation =
   | ReplicaObservation
-  /** `replica` failed, and the request is sent again. `status` if it responded. `rejected`: by `Upstream.takeRetry`. */
+  /** `status` if the replica responded. `rejected`: by `Upstream.takeRetry`. */
   | {
       readonly kind: "retried";
       readonly replica: string;
       readonly reason: RetryReason | "rejected";
       readonly status: number | undefined;
     }
-  /** `replica` failed or is slow, and the request is not sent again: the retry budget is used up. */
   | { readonly kind: "retry-over-budget"; readonly replica: string }
   | { readonly kind: "dns-lookup-failed"; readonly host: string; readonly cause: unknown };
 
 export interface UpstreamOptions<Connection> {
-  /** http(s) URLs of the replicas, at least one. Each address of a host name is a replica. */
+  /** http(s); each address of a host name is a replica. */
   readonly urls: readonly string[];
-  /** Requests in flight at once, over all replicas; further ones fail at once. Default 1,024. */
+  /** In flight, over all replicas. Default 1,024. */
   readonly requestsMax?: number | undefined;
-  /** Milliseconds between two lookups of the host names. Default 5,000. */
+  /** Between two lookups of the host names. Default 5,000. */
   readonly resolveEveryMs?: number | undefined;
-  /** Default: `defaultRetryBudget(requestsMax)`. */
   readonly retryBudget?: RetryBudgetLimits | undefined;
-  /** Default: the lookup of the operating system. */
   readonly resolveHost?: ResolveHost | undefined;
-  /** A monotonic clock. */
   readonly nowMs?: (() => number) | undefined;
-  /** In [0, 1). */
   readonly random?: (() => number) | undefined;
   readonly observe?: ((observation: UpstreamObservation) => void) | undefined;
-  /** Opens the connection, or the pool of connections, to one replica. */
   open(address: ReplicaAddress): Connection;
-  /** Resolves once no request is in flight on it. */
   close(connection: Connection): Promise<void>;
 }
 
-/** Attempts of one request. If 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
+/** If 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
 const attemptsMax = 3;
 
 /**
- * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
- * - Retries, at most two, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt
- *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method, and costs
- *   no budget.
- * - Deadlines: one per request; one per attempt (`attempt-timer.ts`), until the head of the response, if another healthy replica remains untried. The
- *   third attempt has none. A late attempt continues if the request was sent and is not idempotent, or if the budget is empty: its timer is not
- *   started again.
+ * Retries, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt without a response
+ * in time (only if another healthy replica remains untried; the third attempt has no such deadline). A request that was not sent goes to another
+ * replica whatever its method, and costs no budget.
  */
 export function createUpstream<Connection>(options: UpstreamOptions<Connection>): Upstream<Connection> {
   return new ReplicatedUpstream(options);
 }
 
-/** One request and its attempts so far. */
 interface RequestInProgress<Connection, Body extends ResponseBody> {
   readonly request: UpstreamRequest;
   readonly transport: Transport<Connection, Body>;
   readonly deadline: RequestDeadline;
   readonly endsAtMs: number;
-  /** The replica of each attempt, in their order. A replica may occur twice: after a broken connection, a new one to the same replica may work. */
+  /** In their order. After a broken connection, a new one to the same replica may work, so a replica may occur twice. */
   readonly tried: Replica<Connection>[];
 }
 
@@ -221,12 +193,11 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     let result: UpstreamResult<Body> | undefined;
     try {
       const lookup = this.#addresses.refresh();
-      // A request that was aborted before this call has ended already: `waitWithin` would not notice it.
+      // `waitWithin` would not notice the end of a request that was aborted before this call.
       if (lookup && !deadline.ended) await waitWithin(deadline, lookup);
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
     } finally {
-      // While a body is pending, the request is in flight: the caller's `finish` releases it.
       const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
       if (!hasPendingBody) this.#release(deadline);
     }
@@ -237,15 +208,11 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     deadline.clear();
   }
 
-  /**
-   * Sends the request until an attempt succeeds or no other is possible. If none succeeds, a response has more information for the client than a
-   * broken connection, so the last buffered response is returned, else the last failure.
-   */
+  /** If no attempt succeeds, returns the last buffered response, which says more than a broken connection, else the last failure. */
   async #sendWithRetries<Body extends ResponseBody>(
     inProgress: RequestInProgress<Connection, Body>,
   ): Promise<UpstreamResult<Body>> {
     const { request, deadline, tried } = inProgress;
-    /** What is returned if no attempt succeeds. */
     let fallback: AttemptResult<Body> | undefined;
     this.#budget.deposit();
     let replica = this.#replicas.choose(request.isIdempotent);
@@ -258,16 +225,15 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
         continue;
       }
       if (!replica) return result;
-      // A streamed response is dropped: its body would occupy the connection until the next attempt ends. Its `finish` is never called, since
-      // `#completeAttempt` has reported the failure, and `send`, or the `finish` of a later response, releases the request.
+      // Its body would occupy the connection until the next attempt ends. Its `finish` is never called: `#completeAttempt` has reported the failure.
       if (result.body instanceof Readable) result.body.destroy();
       else fallback = result;
     }
     if (fallback?.kind === "response") return fallback;
     if (deadline.ended) return failed(deadline.ended.reason, tried.at(-1)?.name, deadline.ended.cause);
-    // There was no attempt. The Error is created only now, since its stack trace costs as much as a whole attempt.
+    // Created only now, since its stack trace costs as much as a whole attempt.
     if (!fallback) return failed("refused", undefined, new Error("No address is known"));
-    // For the caller an attempt without a response in time is a timeout of the request, also if the request has time left.
+    // For the caller, also if the request has time left.
     const reason = fallback.reason === "attempt-timeout" ? "timeout" : fallback.reason;
     return failed(reason, fallback.replica, fallback.cause);
   }
@@ -291,16 +257,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     } finally {
       clearTimeout(timer);
       if (span) endAttemptSpan(span, result);
-      // The transport threw: a bug of the caller, such as an invalid header.
       if (!result) this.#replicas.endAttempt(replica, role, "inconclusive");
     }
     return this.#completeAttempt(result, { replica, role, startedAtMs }, inProgress);
   }
 
-  /**
-   * Reports the attempt's outcome to the replica's health and records its latency. The outcome of a successful streamed response is reported when
-   * the caller calls `finish`, since its body may still break.
-   */
+  /** The outcome of a successful streamed response is reported by `finish`, since its body may still break. */
   #completeAttempt<Body extends ResponseBody>(
     result: TransportResult<Body>,
     attempt: Attempt<Connection>,
@@ -316,7 +278,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     if (request.isIdempotent && !isFailure) this.#latencies.record(latencyMs);
     if (!isStreamed) return { ...result, replica: name, pendingBody: undefined };
     const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
-      // After a complete body the outcome remains that of the head: `success` or `draining`.
+      // After a complete body, that of the head: `success` or `draining`.
       if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
       this.#release(deadline);
     };
@@ -324,24 +286,22 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 
   #endAttempt({ replica, role }: Attempt<Connection>, outcome: AttemptOutcome, cause: unknown): void {
-    // A replica that fails or drains may be replaced by one with another address.
     if (outcome !== "success" && outcome !== "inconclusive") this.#addresses.refreshSoon();
     this.#replicas.endAttempt(replica, role, outcome, cause);
   }
 
-  /** Chooses the replica for one more attempt, takes the retry from the budget, and reports it. Undefined if there is no further attempt. */
   #chooseNext<Body extends ResponseBody>(
     { request, tried }: RequestInProgress<Connection, Body>,
     reason: RetryReason,
     failedAttempt: AttemptResult<Body>,
   ): Replica<Connection> | undefined {
     if (tried.length >= attemptsMax) return undefined;
-    // A refused request was not sent: it may be sent again whatever its method, and costs no budget, since no replica has worked on it.
+    // Nothing was sent, so it costs no budget.
     const wasSent = reason !== "refused";
     if (wasSent && !request.isIdempotent) return undefined;
     const next = this.#replicas.chooseNext(tried, reason);
     if (!next) return undefined;
-    // After a timeout, `attempt-timer.ts` has taken the retry already.
+    // After a timeout, `attempt-timer.ts` has taken the retry.
     const costsRetry = wasSent && reason !== "timeout";
     if (costsRetry && !this.#takeRetry(failedAttempt.replica)) return undefined;
     const status = failedAttempt.kind === "response" ? failedAttempt.status : undefined;
@@ -349,7 +309,6 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return next;
   }
 
-  /** Takes a retry from the budget. False if none is left, which is reported. */
   #takeRetry(replica: string): boolean {
     const isTaken = this.#budget.takeRetry();
     if (!isTaken) this.#observe({ kind: "retry-over-budget", replica });

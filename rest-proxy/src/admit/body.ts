@@ -1,17 +1,16 @@
-/** Request bodies: `pipeline.ts` reads the whole body in stage 4, before it forwards the request; `respond/` discards bodies that were not read. */
+/** Request bodies. Read as a whole in stage 4, before the request is forwarded. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { type BodyFailure, receiveBody, type ReceiveBodyOptions } from "@tributary/kit/http/receive-body";
+import { type BodyFailure, discardBody, receiveBody, type ReceiveBodyOptions } from "@tributary/kit/http/receive-body";
 import { ClientDisconnected } from "../errors/service-failure.ts";
 
-/** How much of an unwanted body is read and discarded so that its sender can read the response; then the connection is closed. */
+/** Bytes of an unread body that are discarded, so that its sender can read the response. */
 const discardedBytesMax = 1_048_576;
 
 /**
- * Reads the whole body of a request that has one, so that the request to the service has a `Content-Length` and a slow sender does not occupy one of the service's
- * in-flight requests. Never parses it.
- * @throws AppError PAYLOAD_TOO_LARGE; REQUEST_TIMEOUT if `incompleteRequests` has cut the request; MALFORMED_REQUEST for a `GET` or `HEAD` with a
- * body, and for a transfer coding other than chunked; ClientDisconnected.
+ * So that the request to the service has a `Content-Length`, and a slow sender does not occupy one of the service's in-flight requests.
+ * @throws AppError PAYLOAD_TOO_LARGE; REQUEST_TIMEOUT; MALFORMED_REQUEST for a `GET` or `HEAD` with a body, and for a transfer coding other than
+ * chunked; ClientDisconnected.
  */
 export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer>;
 
@@ -31,8 +30,7 @@ export function createBodyReader(options: ReceiveBodyOptions): ReadBody {
       throw new AppError("MALFORMED_REQUEST", "Send a body with Content-Length or Transfer-Encoding: chunked.");
     }
     if (contentLengthOf(request) > bytesMax) throw toError("too-large");
-    // 100 (Continue) is sent after the checks, so that no client sends a body that is rejected. The `checkContinue` listener in connections.ts
-    // keeps Node from sending it earlier.
+    // After the checks, so that no client sends a body that is rejected.
     if (expectsContinue(request)) response.writeContinue();
     return new Promise((resolve, reject) => {
       receiveBody(request, options, (received) => {
@@ -44,32 +42,21 @@ export function createBodyReader(options: ReceiveBodyOptions): ReadBody {
   };
 }
 
-/**
- * Call it before a response that leaves the body unread: the rest of the body is discarded, up to a bound. If the client waits for 100
- * (Continue) and did not get it, Node closes the connection.
- */
-export function discardBody(request: IncomingMessage, response: ServerResponse): void {
+/** Before a response that leaves the body unread. If the client waits for 100 (Continue), Node closes the connection. */
+export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || response.headersSent || !hasBody(request)) return;
-  let bytes = 0;
-  request.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > discardedBytesMax) request.destroy();
-  });
-  request.on("error", () => undefined);
-  // Marks the body as being read, or Node would discard the rest itself, without a bound.
-  request.read(0);
+  discardBody(request, discardedBytesMax);
 }
 
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || contentLengthOf(request) > 0;
 }
 
-/** 0 without `Content-Length`. */
 function contentLengthOf({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 
-/** A coding besides chunked, such as `gzip, chunked`: Node decodes only chunked, so the service would get a compressed body (RFC 9112, 6.1). */
+/** Node decodes only chunked: for `gzip, chunked`, the service would get a compressed body (RFC 9112, 6.1). */
 function hasTransferCoding({ headers }: IncomingMessage): boolean {
   return (headers["transfer-encoding"] ?? "chunked").trim().toLowerCase() !== "chunked";
 }

@@ -7,21 +7,13 @@ import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 
 export interface RestCharges {
-  /**
-   * Charges 1 unit for a token that must be verified, before the verification. The limit is not that of `charge`: the user is not known yet, so it is
-   * the client key's or the address's own limit of verifications. Adds headers only if it rejects the request.
-   * @throws AppError TOO_MANY_REQUESTS.
-   */
+  /** To a limit of the client key or address, since the user is not known yet. Adds headers only to a rejection. @throws AppError */
   chargeVerification(request: IncomingMessage, headers: string[]): void;
-  /**
-   * Charges 1 unit to the caller, but nothing to an unlimited caller or for `OPTIONS`. Pushes the rate limit headers of a charged or rejected request
-   * to `headers`, as alternating names and values.
-   * @throws AppError TOO_MANY_REQUESTS.
-   */
+  /** Pushes the rate limit headers to `headers`. Nothing is charged for `OPTIONS`. @throws AppError TOO_MANY_REQUESTS */
   charge(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
-  /** Takes 1 more unit for each whole millisecond of CPU time beyond the first, which `charge` has charged. Rejects nothing. */
+  /** Each whole millisecond beyond the first, which `charge` has charged, is 1 more unit. */
   debit(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, cpuMs: number): void;
-  /** Charges input that is not a valid request as a read. Does not throw if the limit is exceeded: the input is rejected anyway. */
+  /** As a read. Does not throw: the input is rejected anyway. */
   chargeUnreadable(socket: Socket, headers: string[]): void;
 }
 
@@ -37,7 +29,6 @@ export function createRestCharges(limits: CallerLimits): RestCharges {
       // OPTIONS needs no service, and a browser does not expose to a page why its preflight was rejected.
       if (method === "OPTIONS") return;
       const requestClass = classOf(method);
-      // Undefined for a caller without a limit.
       const decision = limits.charge(caller, requestClass, 1);
       if (decision === undefined) return;
       limits.addHeaders(requestClass, decision, headers);

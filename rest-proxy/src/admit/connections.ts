@@ -1,11 +1,11 @@
 // Before stage 1 of 5: settings of the HTTP server, and responses to input that is not a valid HTTP request.
 import { randomUUID } from "node:crypto";
-import { type Server, STATUS_CODES } from "node:http";
+import type { Server } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import { toProblemDocument } from "@tributary/kit/http/problem";
-import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
+import { type BrokenRequestRejection, rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import type { Observe } from "../telemetry/observations.ts";
 import type { RestCharges } from "./charges.ts";
@@ -16,31 +16,28 @@ export interface ConnectionOptions {
   readonly pendingResponses: PendingResponses;
 }
 
-/**
- * Rejects input that never becomes a request (malformed bytes, `CONNECT`, timeouts) with a problem document, and lets the pipeline handle `Expect`
- * and a missing `Host`. `startServer` calls it through `prepare` in `server.ts`, before the server listens.
- */
+/** Responds with a problem document to malformed bytes, `CONNECT` and timeouts. The pipeline handles `Expect` and a missing `Host`. */
 export function prepareServer(server: Server, { observe, charges, pendingResponses }: ConnectionOptions): void {
-  // Node would reject a missing Host itself, without a problem document; readHost rejects it instead.
+  // readHost rejects it with a problem document.
   Object.assign(server, { requireHostHeader: false });
-  // Node would send 100 (Continue) before the request is checked; the body reader sends it instead.
+  // The body reader sends 100 (Continue), after its checks.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  rejectBrokenRequests(server, pendingResponses, writeRejection);
+  rejectBrokenRequests(server, pendingResponses, reject);
 
-  /** @param parserCode of Node's HTTP parser; undefined for the method CONNECT. */
-  function writeRejection(socket: Duplex, parserCode: string | undefined): string {
+  /** @param parserCode of Node's HTTP parser; undefined for CONNECT. */
+  function reject(socket: Duplex, parserCode: string | undefined): BrokenRequestRejection {
     const requestId = randomUUID();
     observe({ kind: "unreadable", code: parserCode ?? "CONNECT", requestId });
     const headers: string[] = [];
-    // Adds the headers of the rate limit. A connection of `node:http` is a Socket, although its type is wider.
+    // A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
-    return writeProblemResponse(codeOfParserError(parserCode), requestId, headers);
+    return toRejection(codeOfParserError(parserCode), requestId, headers);
   }
 }
 
-/** The error code for an error of Node's HTTP parser. @param parserCode undefined for the method CONNECT, which a proxy of URLs does not serve. */
+/** @param parserCode undefined for CONNECT, which a proxy of URLs does not serve. */
 function codeOfParserError(parserCode: string | undefined): ErrorCode {
   switch (parserCode) {
     case "HPE_HEADER_OVERFLOW":
@@ -61,25 +58,15 @@ const messages: Partial<Record<ErrorCode, string>> = {
   REQUEST_TIMEOUT: "The request was not complete in time.",
 };
 
-/**
- * A complete HTTP response, as bytes for a connection on which no request could be parsed; the connection is closed after it.
- * @param headers more headers, as alternating names and values.
- */
-function writeProblemResponse(code: ErrorCode, requestId: string, headers: readonly string[]): string {
+/** @param headers alternating names and values. */
+function toRejection(code: ErrorCode, requestId: string, headers: readonly string[]): BrokenRequestRejection {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
-  const body = JSON.stringify(toProblemDocument(error, { requestId }));
-  const status = statusOf[code];
-  const headerLines: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) headerLines.push(`${headers[i]}: ${headers[i + 1]}`);
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-    "Content-Type: application/problem+json",
-    "Cache-Control: no-store",
-    `X-Request-Id: ${requestId}`,
-    ...headerLines,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-    "",
-    body,
-  ].join("\r\n");
+  return {
+    status: statusOf[code],
+    headers: [
+      ...["Content-Type", "application/problem+json", "Cache-Control", "no-store", "X-Request-Id", requestId],
+      ...headers,
+    ],
+    body: JSON.stringify(toProblemDocument(error, { requestId })),
+  };
 }

@@ -1,7 +1,6 @@
 // Stage 1 of 5: admit. CORS.
 import { type Cors, createCors } from "@tributary/kit/http/cors";
 
-/** CORS for every path of the proxy: the request headers that pages of the allowed origins may send, and the response headers that they may read. */
 export function createResourceCors(origins: readonly string[]): Cors {
   return createCors({
     origins,
@@ -13,7 +12,6 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "Idempotency-Key",
       "If-Match",
       "If-None-Match",
-      // The client's name, which `readClientName` in the kit reads.
       "Apollographql-Client-Name",
       "X-Client-Name",
       "Priority",

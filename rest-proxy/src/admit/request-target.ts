@@ -1,26 +1,24 @@
-// Stage 1 of 5: admit. Validates the request target and `Host`. pipeline.ts calls `readHost` for each request, and `readTarget` for a
-// target that is not in the route cache.
+// Stage 1 of 5: admit. Validates the request target and `Host`.
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { hasOneHost } from "@tributary/kit/http/host";
 
-/** A request target, split and not yet interpreted (RFC 9112, 3.2). */
 export interface Target {
   /** As sent, from its first slash. */
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** The host of a target in absolute-form, undefined for origin-form. It overrides `Host` (RFC 9112, 3.2.2), but never selects a service. */
+  /** Of a target in absolute-form. It overrides `Host` (RFC 9112, 3.2.2), but never selects a service. */
   readonly authority: string | undefined;
 }
 
 const absoluteForm = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i;
 const pathPattern = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)+$/;
-/** Every visible ASCII character but `#`. That is more than RFC 3986 permits: browsers send `"[]{}|^` and the like unencoded. */
+/** More than RFC 3986 permits: browsers send `"[]{}|^` and the like unencoded. */
 const queryPattern = /^[\x21\x22\x24-\x7e]*$/;
 const hostPattern = /^(?:[A-Za-z0-9._~-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** @returns undefined for a target in another form than origin-form or absolute-form, or with a backslash, a fragment or an invalid escape. */
+/** @returns undefined for another form than origin-form or absolute-form, or with a backslash, a fragment or an invalid escape. */
 export function parseTarget(text: string): Target | undefined {
   const [prefix = "", authority] = absoluteForm.exec(text) ?? [];
   if (authority !== undefined && !isHost(authority)) return undefined;
@@ -35,22 +33,18 @@ export function parseTarget(text: string): Target | undefined {
   return isValid ? { path, query, authority } : undefined;
 }
 
-/** @throws AppError MALFORMED_REQUEST. */
 export function readTarget(url: string): Target {
   const target = parseTarget(url);
   if (!target) throw new AppError("MALFORMED_REQUEST", "The request target is not a valid path.");
   return target;
 }
 
-/** Whether a text is a host with an optional port (RFC 9110, 7.2). */
+/** With an optional port (RFC 9110, 7.2). */
 export function isHost(text: string): boolean {
   return hostPattern.test(text);
 }
 
-/**
- * The requested host, for `Forwarded`: undefined if it is empty, or missing in HTTP/1.0. An HTTP/1.1 request has exactly one (RFC 9112, 3.2).
- * @throws AppError MALFORMED_REQUEST.
- */
+/** Undefined if it is empty, or missing in HTTP/1.0 (RFC 9112, 3.2). @throws AppError MALFORMED_REQUEST. */
 export function readHost(request: IncomingMessage, target: Target): string | undefined {
   const { host } = request.headers;
   const isEmpty = host === undefined || host === "";

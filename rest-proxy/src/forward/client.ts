@@ -1,4 +1,4 @@
-/** Stage 4 of 5: forward. Sends requests to one service, over all its replicas: reads by undici, writes by http-proxy-middleware. */
+/** Stage 4 of 5: forward. Sends requests to one service: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { isHeaderNamed } from "@tributary/kit/http/raw-headers";
@@ -28,46 +28,31 @@ import { closeConnection, openConnection, type ReplicaConnection } from "./repli
 
 export interface ServiceRequest {
   readonly method: string;
-  /** Path and query at the service, beginning with `/`. */
   readonly target: string;
-  /** Alternating names and values, from `toServiceHeaders` and the cache. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
-  /** Aborted when no client waits for the response. */
   readonly signal: AbortSignalLike;
-  /** The route accepts an `Idempotency-Key` in this version: a `POST` that has one may be retried. */
+  /** Then a `POST` that has an `Idempotency-Key` may be retried. */
   readonly takesIdempotencyKey?: boolean;
-  /** Each attempt becomes a child span, whose trace the service gets; undefined if the request is not traced. */
+  /** Each attempt becomes a child span, whose trace the service gets. */
   readonly span?: Span | undefined;
-  /** Called for informational responses (1xx). */
   readonly onInformation?: InformationListener | undefined;
 }
 
 export interface ServiceResponse {
   readonly status: number;
-  /** Alternating names and values, from `toClientHeaders`. */
   readonly headers: readonly string[];
-  /**
-   * A stream must be read or destroyed. It is destroyed with an error if the response is truncated, with an AppError GATEWAY_TIMEOUT at the
-   * deadline, and without an error if `signal` is aborted.
-   */
+  /** A stream must be read or destroyed. It is destroyed with an error if the response is truncated or late, without one if `signal` is aborted. */
   readonly body: Buffer | Readable;
 }
 
-/**
- * Sends a request to the service.
- * @throws ServiceFailure BAD_GATEWAY or GATEWAY_TIMEOUT; AppError SERVICE_UNAVAILABLE if too many requests are in flight, nothing is sent then;
- * ClientDisconnected if `signal` was aborted.
- */
+/** @throws ServiceFailure BAD_GATEWAY or GATEWAY_TIMEOUT; AppError SERVICE_UNAVAILABLE if too many requests are in flight; ClientDisconnected. */
 type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
-/** The client of one service. Both functions share replicas, their health, the retry budget and the limit of requests in flight. */
+/** Both functions share replicas, their health, the retry budget and the limit of requests in flight. */
 export interface ServiceClient {
-  /** For `GET` and `HEAD`, for clients and for the cache's background requests. */
   readonly sendByUndici: SendToService;
-  /** For all other methods. */
   readonly sendByMiddleware: SendToService;
-  /** Resolves once no request is in flight. */
   close(): Promise<void>;
 }
 
@@ -78,19 +63,14 @@ export interface ServiceClientOptions extends Pick<
   "urls" | "resolveEveryMs" | "retryBudget" | "resolveHost" | "nowMs" | "random"
 > {
   readonly service: string;
-  /** Requests in flight at once; further ones are rejected at once. */
   readonly requestsMax: number;
-  /** For everything: DNS lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
+  /** For everything, with the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  /**
-   * From the start of the request until the client has read its response: a slow client may take longer than the service. A value below `timeoutMs`
-   * counts as `timeoutMs`.
-   */
+  /** Until the client has read its response, which may take longer than the service; at least `timeoutMs`. */
   readonly readTimeoutMs: number;
-  /** Until a connection is established, TLS included. Default 1,000. */
+  /** TLS included. Default 1,000. */
   readonly connectTimeoutMs?: number;
   readonly observe?: (observation: ServiceClientObservation) => void;
-  /** Undefined if telemetry is off. */
   readonly observer?: ServiceClientObserver | undefined;
 }
 
@@ -118,7 +98,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const { status, body, rawHeaders, pendingBody: pending } = response;
       observed?.responded(status);
       const onClosed = () => observed?.closed();
-      // A body that has arrived as a whole is not pending: only the memory of this process is read.
+      // Of a body that has arrived as a whole, only the memory of this process is read.
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
       return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders)), body };
@@ -156,16 +136,14 @@ function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: 
 }
 
 /**
- * Whether the request may be sent again after it may have been processed. Stricter than RFC 9110, 9.2.2: a repeated `DELETE` or `PUT` may get another
- * response (404), and the client could not know that the first attempt was processed. A retried `POST` with a key may get a 409 while the service
- * still processes the first attempt.
+ * Stricter than RFC 9110, 9.2.2: a repeated `DELETE` or `PUT` may get another response (404), and the client could not know that the first attempt
+ * was processed. A retried `POST` with a key may get a 409 while the service processes the first attempt.
  */
 function isIdempotent({ method, headers, takesIdempotencyKey = false }: ServiceRequest): boolean {
   if (method === "GET" || method === "HEAD") return true;
   return method === "POST" && takesIdempotencyKey && hasIdempotencyKey(headers);
 }
 
-/** An empty key does not count. */
 function hasIdempotencyKey(headers: readonly string[]): boolean {
   for (let index = 0; index < headers.length; index += 2) {
     const isKey = isHeaderNamed(headers, index, "idempotency-key");
@@ -174,10 +152,9 @@ function hasIdempotencyKey(headers: readonly string[]): boolean {
   return false;
 }
 
-/** `Host` and the remaining time, which each attempt gets (kit/src/upstream), and `Expect`, since the body is sent at once. */
+/** Each attempt gets these (kit/src/upstream); not `Expect`, since the body is sent at once. */
 const setPerAttempt: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
 
-/** Removes hop-by-hop headers (RFC 9110, 7.6.1), headers that are set for each attempt, and the trace if each attempt has its own span. */
 function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly string[] {
   const connectionNames = connectionNamesOf(headers);
   const remaining: string[] = [];
@@ -191,7 +168,6 @@ function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly str
   return remaining;
 }
 
-/** Counts a request that is not sent. @returns the error to throw for it. */
 function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
   const error = new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Retry after 1 s.", {
     retryAfterSeconds: 1,
@@ -203,6 +179,6 @@ function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
 function toError({ reason, cause, replica }: UpstreamFailure): Error {
   if (reason === "timeout") return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
-  // `overloaded` does not occur: `send` checks `isFull` before.
+  // `overloaded` does not occur, since `send` checks `isFull`.
   return badGateway(cause, replica);
 }

@@ -1,14 +1,11 @@
-/** Which headers the proxy forwards: of a request to the service, and of a response to the cache and the client. Called once per origin request. */
+/** Which headers the proxy forwards, of requests and of responses. */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { ClientAddress } from "@tributary/kit/caller/client-address";
 
-/**
- * Headers of one connection or for one proxy, of requests and responses: RFC 9110, 7.6.1 and 11.7; `Trailer`, which RFC 2616, 13.5.1 lists; and
- * `HTTP2-Settings` (RFC 7540, 3.2.1). `cache/` imports nothing of the proxy, so it has its own list, for stored responses, in `cache/entry.ts`.
- */
+/** RFC 9110, 7.6.1 and 11.7; RFC 2616, 13.5.1; RFC 7540, 3.2.1. `cache/` imports nothing of the proxy, so it has its own list. */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "http2-settings",
@@ -23,11 +20,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/**
- * Request headers that a service never gets from the client: `Expect` and `Consistency-Token`, which the proxy has handled; headers that the proxy
- * sets itself; headers in which a client could claim another identity or address; and `Write-Position`, which only services send. `isForService`
- * also removes all `x-` headers.
- */
+/** Handled or set by the proxy, could claim another identity or address, or (`Write-Position`) only for services to send. */
 const neverForwarded: ReadonlySet<string> = new Set([
   "cf-connecting-ip",
   "client-ip",
@@ -45,10 +38,7 @@ const neverForwarded: ReadonlySet<string> = new Set([
   "write-position",
 ]);
 
-/**
- * Response headers of services that clients do not get: the proxy sets them, or they reveal internals. `isForClient` also removes CORS headers.
- * `Write-Position` is removed later, by `freshness/receipts.ts`.
- */
+/** The proxy sets these, or they reveal internals. `isForClient` also removes CORS headers, `freshness/receipts.ts` `Write-Position`. */
 const notForClients: ReadonlySet<string> = new Set([
   "api-version",
   // Only the proxy issues receipts.
@@ -60,7 +50,7 @@ const notForClients: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** The pseudonym in `Via` instead of the host name (RFC 9110, 7.6.3). */
+/** Instead of the host name in `Via` (RFC 9110, 7.6.3). */
 const viaName = "tributary-rest-proxy";
 
 export function isHopByHop(name: string): boolean {
@@ -71,33 +61,25 @@ export interface ForwardingContext {
   readonly requestId: string;
   readonly traceParent: string;
   readonly client: ClientAddress;
-  /** The host that the client requested, validated. Undefined if it named none: an empty `Host`, or HTTP/1.0. */
+  /** Validated. Undefined if the client named none: an empty `Host`, or HTTP/1.0. */
   readonly host: string | undefined;
-  /** The value of `Content-Length`: 0 for a write without a body. Undefined for a read, which has none. */
+  /** 0 for a write without a body, undefined for a read. */
   readonly bodyBytes: number | undefined;
-  /**
-   * `GET` or `HEAD`. The proxy itself negotiates media type and content coding, so the service gets `Accept: application/json` and
-   * `Accept-Encoding: identity` instead of the client's values, and no header of `unsupportedOnReads`.
-   */
+  /** `GET` or `HEAD`. The proxy negotiates media type and content coding itself. */
   readonly isRead: boolean;
-  /**
-   * The cache may send the response to other clients: the service then gets neither `Forwarded` nor `X-Forwarded-…`, on which the response must not
-   * depend. It gets `Authorization` in any case: the cache follows the rules for it (RFC 9111, 3.5).
-   */
+  /** The response must not depend on `Forwarded`, which is left out. For `Authorization`, the cache has rules (RFC 9111, 3.5). */
   readonly mayBeShared: boolean;
 }
 
-/** On `GET` and `HEAD`, the proxy sets these headers itself. */
 const negotiatedByProxy: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
 
-/** Ignored on `GET` and `HEAD`, since no route supports them there: a partial response or a 412 could not be cached (RFC 9110, 13.1 and 14.2). */
+/** On `GET` and `HEAD`: a partial response or a 412 could not be cached (RFC 9110, 13.1 and 14.2). */
 const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range", "if-unmodified-since", "range"]);
 
 /**
- * The headers that a service gets, as alternating names and values; the cache and the transport add more later. Removed are: hop-by-hop headers,
- * headers that `Connection` names, `neverForwarded`, `x-` headers and names with an underscore (they may claim an identity, an address, a deadline or
- * another method; CGI-like servers read `_` as `-`), `Tracestate` without a valid `Traceparent`, and on reads what `isRead` describes. The proxy adds
- * its own headers last, so a client cannot remove them by naming them in `Connection`.
+ * Also removes what `Connection` names, `x-` headers and names with an underscore (they may claim an identity, an address, a deadline or another
+ * method; CGI-like servers read `_` as `-`), and `Tracestate` without a valid `Traceparent`. The proxy adds its own headers last, so a client cannot
+ * remove them by `Connection`.
  */
 export function toServiceHeaders(request: IncomingMessage, context: ForwardingContext): string[] {
   const { headers } = request;
@@ -142,22 +124,19 @@ function addForwarded(headers: string[], { address, protocol }: ClientAddress, h
   if (host !== undefined) headers.push("x-forwarded-host", host);
 }
 
-/** One element of `Forwarded` (RFC 7239, 4), such as `for="[2001:db8::1]";host="api.example";proto=https`. */
+/** RFC 7239, 4: `for="[2001:db8::1]";host="api.example";proto=https`. */
 function forwardedElement(address: string, host: string | undefined, protocol: string): string {
   const hostPair = host === undefined ? "" : `;host="${host}"`;
   return `for=${forwardedNode(address)}${hostPair};proto=${protocol}`;
 }
 
-/** The address is empty if the client has disconnected. An IPv6 address is in brackets and quoted (RFC 7239, 6). */
+/** Empty if the client has disconnected. An IPv6 address is quoted, in brackets (RFC 7239, 6). */
 function forwardedNode(address: string): string {
   if (address === "") return "unknown";
   return address.includes(":") ? `"[${address}]"` : address;
 }
 
-/**
- * The headers of a service's response for clients and the cache, as alternating names and values. Removed are: hop-by-hop headers, headers that
- * `Connection` names, `notForClients`, and CORS headers, which the proxy sets itself.
- */
+/** Removes hop-by-hop headers, what `Connection` names, `notForClients`, and CORS headers, which the proxy sets itself. */
 export function toClientHeaders(headers: readonly string[]): readonly string[] {
   const connectionNames = connectionNamesOf(headers);
   return withoutHeaders(headers, (name) => !isForClient(name) || connectionNames.has(name));
@@ -169,35 +148,29 @@ function isForClient(name: string): boolean {
 
 const noNames: ReadonlySet<string> = new Set();
 
-/** The header names in `Connection`, in lower case: these headers are hop-by-hop too (RFC 9110, 7.6.1). */
+/** In lower case: these headers are hop-by-hop too (RFC 9110, 7.6.1). */
 export function connectionNamesOf(headers: readonly string[]): ReadonlySet<string> {
   const lines = listHeaderValues(headers, "connection");
   return lines.length === 0 ? noNames : parseConnectionNames(lines.join(","));
 }
 
-/** The most frequent values of `Connection`, which need no parsing: `close` names no header, and `Keep-Alive` is in `hopByHop`. */
 const valuesWithoutEffect: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
 
-/** @param connection the value of `Connection`. */
 function parseConnectionNames(connection: string | undefined): ReadonlySet<string> {
   if (connection === undefined || valuesWithoutEffect.has(connection)) return noNames;
   return new Set(parseTokens(connection));
 }
 
-/**
- * Node, and so each service, rejects a request with a target and headers of more than 16 KiB. 1 KiB less, for the headers that are added after this
- * check: the cache's conditions, and `Host`, the deadline and the trace for each attempt (kit/src/upstream).
- */
+/** Node rejects more than 16 KiB. 1 KiB less, for what is added later: conditions of the cache, `Host`, deadline and trace. */
 const forwardedBytesMax = 15_360;
 
 /**
- * Rejects a request that Node accepted from the client, but that is too large for the service: the proxy adds headers, and its canonical query may be
- * longer than the client's (`+` becomes `%20`). The service would reject it without a problem document and close the connection, which costs the
- * next requests a new one.
+ * The proxy adds headers, and its canonical query may be longer than the client's (`+` becomes `%20`). The service would reject the request without a
+ * problem document and close the connection.
  * @throws AppError HEADERS_TOO_LARGE.
  */
 export function requireFittingHeaders(target: string, headers: readonly string[]): void {
-  // Node counts the bytes of target, names and values. The target is ASCII, and Node decodes headers as Latin-1, so each character is a byte.
+  // As Node counts. The target is ASCII, and headers are Latin-1, so each character is a byte.
   let bytes = target.length;
   for (const nameOrValue of headers) bytes += nameOrValue.length;
   if (bytes <= forwardedBytesMax) return;

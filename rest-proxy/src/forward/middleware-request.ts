@@ -5,9 +5,8 @@ import type { TransportRequest } from "@tributary/kit/upstream/transport";
 const writableSocket = { writable: true };
 
 /**
- * The request of one attempt of a write, as http-proxy-middleware gets it; undici sends reads. The client's request could be used for one attempt
- * only, since the middleware adds listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and its
- * proxy library, httpxy 0.5, read.
+ * One attempt of a write as http-proxy-middleware gets it: it adds listeners to a request and pipes its body, so the client's could be used for one
+ * attempt only. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
  */
 export class MiddlewareRequest {
   readonly httpVersion = "1.1";
@@ -15,10 +14,7 @@ export class MiddlewareRequest {
   readonly socket = writableSocket;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /**
-   * The `router` option (middleware-transport.ts) sets it. It is empty until then, because the middleware would parse it for its path filter, which
-   * accepts every path.
-   */
+  /** Set by the `router` option: the middleware would parse it for its path filter, which accepts every path. */
   url = "";
   readonly #body: string | Buffer | undefined;
 
@@ -28,25 +24,22 @@ export class MiddlewareRequest {
     this.#body = body;
   }
 
-  /** The middleware listens for errors of the client's request. This request never emits an event, so the listener is dropped. */
   on(): this {
     return this;
   }
 
-  /** Head and body are sent in one write. */
   pipe(outgoing: ClientRequest): void {
     outgoing.end(this.#body);
   }
 }
 
-/** Passed to the middleware as the client's response, for every attempt. It is finished, so the middleware neither writes to it nor waits for it. */
+/** For every attempt. It is finished, so the middleware neither writes to it nor waits for it. */
 export const unusedResponse = {
   finished: true,
   writableFinished: true,
   on: () => unusedResponse,
 } as unknown as ServerResponse;
 
-/** A header list as a record by name: a header with several lines has an array. */
 function toRecord(headers: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {

@@ -11,29 +11,24 @@ import { isConnectionError } from "../errors/service-failure.ts";
 import { MiddlewareRequest, unusedResponse } from "./middleware-request.ts";
 import { type ReplicaConnection, whenConnected } from "./replica-connection.ts";
 
-/**
- * Sends the attempts of writes by http-proxy-middleware, for `sendByMiddleware` in client.ts. The middleware does not write the response to the
- * client (`selfHandleResponse`): the transport returns the body as a stream.
- */
+/** By http-proxy-middleware, which does not write the response to the client (`selfHandleResponse`): the transport returns the body as a stream. */
 export function createMiddlewareTransport(connectTimeoutMs: number): Transport<ReplicaConnection, IncomingMessage> {
   const middleware = createProxyMiddleware({
     router(request, _response, options) {
       const { agent, target } = attemptOf(request).route();
-      // The middleware creates these options for each request.
       Object.assign(options, { agent });
       return target;
     },
     pathFilter: () => true,
     changeOrigin: true,
     selfHandleResponse: true,
-    // Without the middleware's default plugins: it uses only `plugins`.
     ejectPlugins: true,
     plugins: [createPlugin(connectTimeoutMs)],
   });
   return (replica, request, deadline) =>
     new Promise((resolve, reject) => {
       const attempt = new MiddlewareAttempt({ replica, request, deadline, resolve, reject });
-      // The middleware calls its last argument only if it ignores the request, or if `router` throws.
+      // Only if the middleware ignores the request, or if `router` throws.
       void middleware(attempt as unknown as IncomingMessage, unusedResponse, (error) => attempt.reject(error));
     });
 }
@@ -48,7 +43,6 @@ function createPlugin(connectTimeoutMs: number): Plugin {
   };
 }
 
-/** The middleware reports events with the request that it got, which is the attempt. */
 function attemptOf(request: IncomingMessage): MiddlewareAttempt {
   return request as unknown as MiddlewareAttempt;
 }
@@ -61,7 +55,6 @@ interface AttemptOptions {
   reject(error: unknown): void;
 }
 
-/** One attempt, and the request that the middleware gets for it. */
 class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   readonly #options: AttemptOptions;
   #outgoing: ClientRequest | undefined;
@@ -74,14 +67,13 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     options.deadline.listener = this;
   }
 
-  /** Sets the request's path. @returns the connection to send it by. */
   route(): ReplicaConnection {
     const { request, replica } = this.#options;
     this.url = request.path ?? replica.path;
     return replica.connection;
   }
 
-  /** `sent` as soon as there is a connection: bytes may have been sent, so a write must not be repeated. */
+  /** From the connection on, bytes may have been sent, so a write must not be repeated. */
   get phase(): AttemptPhase {
     return this.#isConnected ? "sent" : "connecting";
   }
@@ -91,7 +83,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     this.#outgoing?.destroy();
   }
 
-  /** Called when the request has a socket, which may have to be connected first. */
+  /** The socket may have to be connected first. */
   start(outgoing: ClientRequest, connectTimeoutMs: number): void {
     if (this.#isSettled) {
       outgoing.destroy();
@@ -100,12 +92,12 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     this.#outgoing = outgoing;
     const { onInformation } = this.#options.request;
     if (onInformation) outgoing.on("information", ({ statusCode, headers }) => onInformation(statusCode, headers));
-    // Without a listener, Node would close the connection without an error, and the caller would wait until the deadline.
+    // Without a listener, Node closes the connection without an error, and the caller waits until the deadline.
     outgoing.once("upgrade", (_response, socket) => {
       socket.destroy();
       this.fail(Object.assign(new Error("The service switched protocols"), { code: "EPROTO" }));
     });
-    // Destroys the request after `connectTimeoutMs`: then `fail` reports `refused`.
+    // After `connectTimeoutMs`, `fail` reports `refused`.
     whenConnected(outgoing, connectTimeoutMs, () => {
       this.#isConnected = true;
     });
@@ -122,14 +114,13 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
 
   fail(error: unknown): void {
     if (this.#isSettled) return;
-    // Before there is a connection, the service causes every error (also an invalid certificate), except Node's TypeError for invalid arguments.
+    // Before there is a connection, the service causes every error except Node's TypeError for invalid arguments.
     const isCausedByService = this.#isConnected ? isConnectionError(error) : !(error instanceof TypeError);
     if (!isCausedByService) return this.reject(error);
     this.#settle({ kind: "failed", reason: this.#isConnected ? "reset" : "refused", cause: error });
     this.#outgoing?.destroy();
   }
 
-  /** Called for a bug: it would occur with every replica, so the request is not sent to another replica. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#options.reject(error ?? new Error("http-proxy-middleware ignored a request"));
@@ -137,7 +128,6 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     this.#outgoing?.destroy();
   }
 
-  /** @param result undefined after `reject`. */
   #settle(result: TransportResult<IncomingMessage> | undefined): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

@@ -3,9 +3,9 @@ import { Agent as HttpsAgent } from "node:https";
 import { createFixedLookup, hostOf, type ReplicaAddress } from "@tributary/kit/upstream/addresses";
 import { idleMsMax, openPool, type Pool, type PoolLimits } from "@tributary/kit/upstream/undici-transport";
 
-/** The connections to one replica: undici's pool for reads, and Node's agent for writes, which http-proxy-middleware sends. */
+/** undici's pool for reads, and Node's agent for writes. */
 export interface ReplicaConnection {
-  /** The origin in parts: as a string, the middleware would parse it for each request. */
+  /** In parts: the middleware would parse a string for each request. */
   readonly target: {
     readonly protocol: string;
     readonly host: string;
@@ -21,12 +21,11 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
   const { protocol, host, port } = url;
   const options: AgentOptions = {
     keepAlive: true,
-    // No `maxSockets`: the limit of requests in flight bounds the sockets, and the agent must not queue requests.
+    // No `maxSockets`: the agent must not queue requests.
     maxFreeSockets: limits.connectionsMax,
-    // How long an idle socket is kept. Only if it is set, the agent also obeys a shorter time in the service's `Keep-Alive` header.
+    // Only if it is set, the agent also obeys a shorter time in the service's `Keep-Alive` header.
     timeout: idleMsMax,
   };
-  // `addresses` is empty if the URL contains an IP address instead of a host name: then no lookup takes place.
   if (address.addresses.length > 0) options.lookup = createFixedLookup(address.addresses);
   return {
     target: { protocol, host, hostname: hostOf(url), port },
@@ -35,10 +34,7 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
   };
 }
 
-/**
- * Calls back once the request's socket is connected, TLS included; at once for a reused socket. Destroys the request if connecting takes
- * longer than `timeoutMs`, so that another replica can be tried long before the timeout of the whole request.
- */
+/** TLS included. Destroys the request after `timeoutMs`, so that another replica can be tried long before the request's timeout. */
 export function whenConnected(request: ClientRequest, timeoutMs: number, onConnected: () => void): void {
   const { socket } = request;
   if (!socket?.connecting) return onConnected();
@@ -52,7 +48,7 @@ export function whenConnected(request: ClientRequest, timeoutMs: number, onConne
   });
 }
 
-/** Closes idle sockets. Requests in flight may end; their sockets are not reused. */
+/** Closes idle sockets. Requests in flight may end. */
 export function closeConnection({ agent, pool }: ReplicaConnection): Promise<void> {
   agent.maxFreeSockets = 0;
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();

@@ -5,22 +5,18 @@ import { createServiceClient, type ServiceClient } from "./client.ts";
 export interface ServicesOptions {
   /** Scheme, host and port of each replica, or of a name with several addresses; by service. */
   readonly addresses: Readonly<Record<string, readonly string[]>>;
-  /** Requests in flight at once, for each service. */
   readonly inFlightMax: number;
-  /** For the whole response of a service; a client that reads slowly has longer. */
+  /** For the whole response of a service. */
   readonly upstreamTimeoutMs: number;
-  /** For a client to read its response, from the start of the request to the service (`readTimeoutMs` in client.ts). */
   readonly responseTimeoutMs: number;
   readonly observe: Observe;
-  /** Undefined if telemetry is off. */
   readonly observers?: ((service: string) => ServiceClientObserver) | undefined;
 }
 
-/** The clients of the services, each created at its first request. */
+/** Each created at its first request. */
 export interface Services {
   /** @throws Error for a service without an address. */
   get(service: string): ServiceClient;
-  /** Resolves once no request is in flight and the connections to the services are closed. */
   close(): Promise<void>;
 }
 

@@ -1,11 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { brotliDecompressSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
-import type { OriginRequest, OriginResponse } from "../cache/cache-request.ts";
+import type { ContentCoding } from "@tributary/kit/http/accept";
+import { createCompression } from "@tributary/kit/http/compression";
+import { expect, test } from "vitest";
+import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
 import { createRouteTable } from "../route/route-table.ts";
-import { createCodingChooser, createCompression } from "./compression.ts";
+import { compressReads } from "./compression.ts";
 import { createKeysOf, createLookup } from "./resource-cache.ts";
 
 test("Accept selects no variant, Accept-Encoding selects by the chosen coding, and other fields by their normal form", () => {
@@ -38,34 +39,12 @@ test.each([
   expect(createKeysOf(table)(reference, key)).toEqual(expected);
 });
 
-test.each([
-  [undefined, undefined],
-  ["", undefined],
-  ["identity", undefined],
-  ["deflate, zstd", undefined],
-  ["gzip", "gzip"],
-  ["GZIP;q=0.5", "gzip"],
-  ["gzip, br", "br"],
-  ["gzip, deflate, br, zstd", "br"],
-  ["gzip;q=1, br;q=0.9", "gzip"],
-  ["*", "br"],
-  ["*, br;q=0", "gzip"],
-  ["*;q=0", undefined],
-  ["br;q=0, gzip;q=0", undefined],
-  ["br;q=0.5, identity", undefined],
-  ["identity;q=1, gzip;q=0.5", undefined],
-  ["br, identity", "br"],
-  [`gzip, ${"x".repeat(300)}`, "gzip"],
-])("Accept-Encoding %j selects %s", (header, expected) => {
-  const choose = createCodingChooser();
-  expect([choose(header), choose(header)]).toEqual([expected, expected]);
-});
-
 const long = JSON.stringify("long ".repeat(400));
 const json = ["Content-Type", "application/json", "ETag", '"7"'];
 const signal = { aborted: false, reason: undefined, addEventListener() {}, removeEventListener() {} };
 
-const compress = createCompression({ compressionsMax: 8, threadsMax: 2 }).wrap;
+const compression = createCompression();
+const compress = (fetch: OriginFetch, coding: ContentCoding | undefined) => compressReads(fetch, coding, compression);
 
 /** An origin that responds with these headers and this body, and records its requests. */
 function origin(status: number, headers: readonly string[], body = long) {
@@ -153,25 +132,9 @@ test("a response truncated before it is compressed is an error", async () => {
   await expect(response).rejects.toMatchObject({ code: "BAD_GATEWAY" });
 });
 
-test("responses that wait for a thread are compressed too", async () => {
+test("beyond bodiesMax a response is uncompressed, with Vary", async () => {
   const { fetch } = origin(200, json);
-  const fetchCompressed = createCompression({ compressionsMax: 8, threadsMax: 1 }).wrap(fetch, "br");
-  const responses = await Promise.all(Array.from({ length: 8 }, () => fetchCompressed(get())));
-  for (const { headers } of responses) expect(headers).toContain("Content-Encoding");
-});
-
-test("at most threadsMax responses are compressed at once, and the wait of the others is known", async () => {
-  const { fetch } = origin(200, json, JSON.stringify(randomBytes(400_000).toString("hex")));
-  const compression = createCompression({ compressionsMax: 8, threadsMax: 1 });
-  const responses = Promise.all(Array.from({ length: 4 }, () => compression.wrap(fetch, "br")(get())));
-  await vi.waitFor(() => expect(compression.queueDelayMs()).toBeGreaterThan(0), { interval: 1 });
-  await responses;
-  expect(compression.queueDelayMs()).toBe(0);
-});
-
-test("beyond compressionsMax a response is uncompressed, with Vary", async () => {
-  const { fetch } = origin(200, json);
-  const fetchCompressed = createCompression({ compressionsMax: 1, threadsMax: 1 }).wrap(fetch, "br");
+  const fetchCompressed = compressReads(fetch, "br", createCompression({ bodiesMax: 1 }));
   const [first, second] = await Promise.all([fetchCompressed(get()), fetchCompressed(get())]);
   expect(first.headers).toContain("Content-Encoding");
   expect(second.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);

@@ -13,10 +13,9 @@ import type { Observe } from "../telemetry/observations.ts";
 export interface ResourceCacheOptions {
   readonly table: RouteTable;
   readonly nowMs: () => number;
-  /** Whether all changes of the service reach the cache. Undefined for a service without a feed. */
+  /** Undefined for a service without a feed. */
   readonly isFollowed: (service: string) => boolean | undefined;
   readonly observe: Observe;
-  /** Undefined if telemetry is off. */
   readonly observer?: CacheObserver | undefined;
 }
 
@@ -25,7 +24,7 @@ export type CacheLimits = Pick<
   "bytesMax" | "entryBytesMax" | "entriesMax" | "variantsMax" | "backgroundMax"
 >;
 
-/** The shared cache for responses of the services. `CDN-Cache-Control` has precedence over `Cache-Control` here. */
+/** `CDN-Cache-Control` has precedence over `Cache-Control` here. */
 export function createResourceCache(
   limits: CacheLimits,
   { table, nowMs, isFollowed, observe, observer }: ResourceCacheOptions,
@@ -37,7 +36,6 @@ export function createResourceCache(
     nowMs,
     isFollowed,
     keysOf: createKeysOf(table),
-    // `forward/client.ts` throws this code only if it sends nothing.
     isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
     observe(observation) {
       observer?.count(observation);
@@ -50,12 +48,7 @@ export function createResourceCache(
   return cache;
 }
 
-/**
- * The lookup of a request. For `Vary`, the value of `Accept-Encoding` is the chosen content coding, and that of any other field its normal form.
- * `Accept` makes no variants: it only selects the version, which the key contains, and the service always gets `application/json`.
- * @param route whose service is the origin.
- * @param key the canonical version, path and query, such as `/v2/things?first=5`.
- */
+/** `Accept` makes no variants: it only selects the version. @param key the canonical version, path and query: `/v2/things?first=5`. */
 export function createLookup(
   request: CacheableRequest,
   { service, heuristicSecondsMax }: Pick<Route, "service" | "heuristicSecondsMax">,
@@ -71,13 +64,12 @@ export function createLookup(
   return { origin: service, key, request, varyValueOf, heuristicSecondsMax };
 }
 
-/** Only for resolving references; no request is sent there. */
+/** No request is sent there. */
 const placeholderOrigin = "http://self.invalid";
 
 /**
- * The cache keys of the resource that a reference names, in all versions: a write in one version changes the resource in all. A key is a canonical
- * path such as `/v2/things/5`; the query of the reference is dropped. `reference` is the `Location` or `Content-Location` of the response to a write,
- * or `key`, the key of the write, against which a relative reference is resolved. No keys for another origin or for a path without a route.
+ * In all versions, since a write in one changes the resource in all; without a query. None for another origin or a path without a route.
+ * @param reference `Location` or `Content-Location` of the response to a write, or `key`, against which a relative one is resolved.
  */
 export function createKeysOf(table: RouteTable): (reference: string, key: string) => readonly string[] {
   return (reference, key) => {

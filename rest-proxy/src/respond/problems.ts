@@ -1,17 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { AppError, internalErrorMessage } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
-import { discardBody } from "../admit/body.ts";
+import { discardRest } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { parseTarget } from "../admit/request-target.ts";
 import { ClientDisconnected, ServiceFailure } from "../errors/service-failure.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { listProxyHeaders } from "./proxy-headers.ts";
 
-/**
- * Responds to any error with a problem document. An error that is no `AppError` is a bug: it is reported, and the client gets a 500. A response that
- * has already started is destroyed; after `ClientDisconnected`, nothing is done.
- */
+/** An error that is no `AppError` is a bug: it is reported, and the client gets a 500. A response that has started is destroyed. */
 export function respondWithProblem(error: unknown, exchange: Exchange, observe: Observe): void {
   if (error instanceof ClientDisconnected) return;
   const { request, response, requestId, url, proxyHeaders, record } = exchange;
@@ -21,24 +18,21 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
     response.destroy();
     return;
   }
-  discardBody(request, response);
+  discardRest(request, response);
   const clientError = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   record.code = clientError.code;
   if (clientError instanceof ServiceFailure) record.failedReplica = clientError.replica;
-  // After a version was chosen, `addVersionHeaders` in route/version.ts has added this `Vary`; for a 406 none was chosen.
+  // For a 406 no version was chosen, so route/version.ts has not added it.
   if (clientError.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
   writeProblem(response, clientError, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
 
-/** Whether a response can still be written from its beginning. */
+/** From its beginning. */
 export function isUnstarted(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed && !response.closed;
 }
 
-/**
- * The `instance` of the problem: the path without the query, which may contain secrets. Undefined for an invalid target, and for a path that begins
- * with two slashes: as a reference it would name another host (RFC 3986, 4.2).
- */
+/** Without the query, which may contain secrets. A path that begins with two slashes would name another host as a reference (RFC 3986, 4.2). */
 function instanceOf(url: string): string | undefined {
   const path = parseTarget(url)?.path;
   return path?.startsWith("//") ? undefined : path;

@@ -1,12 +1,8 @@
-// Stage 5 of 5: respond. Adds the headers that the stages have collected in `exchange.proxyHeaders` to the response: called by respond.ts, and by
-// pipeline.ts for responses that the cache writes.
+// Stage 5 of 5: respond. Adds the headers that the stages have collected in `exchange.proxyHeaders`.
 import { findHeaderIndex, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 
-/**
- * Adds the proxy's headers to those of a service or a cached response.
- * @param headers alternating names and values; changed and returned.
- */
+/** @param headers of a service or a cached response: changed and returned. */
 export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, mediaType }: ProxyHeaders): string[] {
   if (mediaType !== undefined) replaceJsonType(headers, mediaType);
   if (vary.length > 0) addVary(headers, vary);
@@ -15,20 +11,20 @@ export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, 
   return headers;
 }
 
-/** The headers of a problem document or a response to `OPTIONS`, as alternating names and values: without `onResource` and `mediaType`. */
+/** Of a problem document or a response to `OPTIONS`: without `onResource` and `mediaType`. */
 export function listProxyHeaders({ onEvery, vary }: ProxyHeaders): readonly string[] {
   return vary.length === 0 ? onEvery : [...onEvery, "Vary", vary.join(", ")];
 }
 
 const jsonType = /^application\/json(?:\s*;|$)/i;
 
-/** Replaces `application/json`. A service's problem document keeps its type. */
+/** A service's problem document keeps its type. */
 function replaceJsonType(headers: string[], mediaType: string): void {
   const at = findHeaderIndex(headers, "content-type");
   if (at !== -1 && jsonType.test(headers[at + 1] ?? "")) headers[at + 1] = mediaType;
 }
 
-/** Adds names to `Vary`, in one header line: some caches read only the first one (nginx before 1.23). */
+/** In one header line: some caches read only the first one (nginx before 1.23). */
 function addVary(headers: string[], proxyNames: readonly string[]): void {
   let at = findHeaderIndex(headers, "vary");
   if (at === -1) {
@@ -43,7 +39,7 @@ function addVary(headers: string[], proxyNames: readonly string[]): void {
   headers.push("Vary", joinVary(serviceNames, proxyNames));
 }
 
-/** Joins two lists, the proxy's names first, with each name once. The service's spelling of a name wins. */
+/** Each name once, the proxy's first. The service's spelling wins. */
 function joinVary(serviceNames: string, proxyNames: readonly string[]): string {
   const namesByLowerCase = new Map<string, string>();
   for (const name of proxyNames) namesByLowerCase.set(name.toLowerCase(), name);

@@ -1,38 +1,28 @@
-// Stage 2 of 5: route. Chooses version and media type by `Accept`. version.ts calls it for each request that is not in the route cache.
+// Stage 2 of 5: route. Chooses version and media type by `Accept`.
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type AcceptElement, parseAccept } from "@tributary/kit/http/accept";
 
-/** The media type of a response: `application/json`, or the vendor type of its version if the client requested it. */
+/** `vendor`: the media type of the version, if the client requested it. */
 export type Media = "json" | "vendor";
 
 export type VersionChoice =
   | { readonly kind: "chosen"; readonly version: number; readonly media: Media }
-  /** No media range matches an offered version. `choices`: the media types that would. */
+  /** `choices`: the media types that would match. */
   | { readonly kind: "not-acceptable"; readonly choices: readonly string[] }
   /** The client accepts the default version, which the path does not have: 404, not 406. */
   | { readonly kind: "unknown" };
 
-/**
- * @param offered the versions to choose from: those that have the path, or only the version that the path names.
- * @param defaultVersion the version of ranges that name none; it need not be offered.
- */
+/** @param offered the versions that have the path, or only the one that the path names. @param defaultVersion need not be offered. */
 export type ChooseVersion = (
   accept: string | undefined,
   offered: readonly number[],
   defaultVersion: number,
 ) => VersionChoice;
 
-/** Memoized choices. */
 const memoMax = 1_000;
-/** Characters of an `Accept` whose choices are memoized. A longer one is parsed for each request. */
 const memoLengthMax = 256;
 
-/**
- * Chooses the version and the media type of a response by `Accept` (RFC 9110, 12.5.1). Choices are memoized.
- *
- * `application/vnd.tributary.v2+json` and `application/json;version=2` name a version; `application/json` and wildcards mean the default
- * version, even where only another version is offered. Parameters other than `version` and `q` are ignored.
- */
+/** `application/vnd.tributary.v2+json` and `application/json;version=2` name a version; `application/json` and wildcards mean the default version. */
 export function createVersionChooser(): ChooseVersion {
   const memo = createBoundedMap<VersionChoice>({ entriesMax: memoMax });
 
@@ -51,7 +41,7 @@ export function createVersionChooser(): ChooseVersion {
   };
 }
 
-/** Whether `accept` is a frequent value that needs no parsing. Each selects `application/json` in the default version, like a missing `Accept`. */
+/** Frequent values that need no parsing, and a missing `Accept`. */
 export function selectsDefaultVersion(
   accept: string | undefined,
 ): accept is undefined | "" | "*/*" | "application/json" {
@@ -67,23 +57,18 @@ interface Candidate {
   readonly media: Media;
 }
 
-/** A candidate with the most specific range that matches it, which determines its weight. */
+/** With the most specific range that matches, which determines the weight. */
 interface RatedCandidate extends Candidate {
-  /** From 0 (not acceptable) to 1. */
   readonly quality: number;
-  /** -1 if no range matches. */
   readonly specificity: number;
-  /** Position of the range in the header. */
   readonly index: number;
 }
 
-/** One media range of `Accept`. */
 interface Range {
-  /** Undefined for a wildcard. */
   readonly media: Media | undefined;
-  /** Undefined for a range without a version; 0, which matches no version, for an invalid one. */
+  /** Undefined for a range without a version; 0, which matches none, for an invalid one. */
   readonly version: number | undefined;
-  /** 0 any type, 2 `application/*`, 4 one type; 1 more with a version. A more specific range has precedence. */
+  /** 0 any type, 2 `application/*`, 4 one type; 1 more with a version. */
   readonly specificity: number;
   readonly quality: number;
 }
@@ -117,20 +102,19 @@ function chooseVersion(accept: string, offered: readonly number[], defaultVersio
   }
 }
 
-/** An `Accept` with an empty list is like a missing one: it accepts everything. */
+/** An empty list accepts everything. */
 function readRanges(accept: string): readonly Range[] {
   const elements = parseAccept(accept);
   if (elements.length === 0) return [anyRange];
   return elements.map(readRange).filter((range) => range !== undefined);
 }
 
-/** The default version first, then the others, newest first. */
 function sortVersions(offered: readonly number[], defaultVersion: number): readonly number[] {
   const others = offered.filter((version) => version !== defaultVersion).sort((a, b) => b - a);
   return offered.includes(defaultVersion) ? [defaultVersion, ...others] : others;
 }
 
-/** The highest weight first, then the most specific range, then the first range of the header. Otherwise, the stable sort keeps the order. */
+/** The highest weight first, then the most specific range, then the first range of the header. */
 function compareCandidates(a: RatedCandidate, b: RatedCandidate): number {
   if (a.quality !== b.quality) return b.quality - a.quality;
   if (a.specificity !== b.specificity) return b.specificity - a.specificity;
@@ -152,7 +136,6 @@ function readRange({ name, quality, parameter }: AcceptElement): Range | undefin
   return { media: "vendor", version: vendorVersion, specificity: 5, quality };
 }
 
-/** The version of a range, as `Range` describes it. */
 function readVersionParameter(parameter: string | undefined): number | undefined {
   if (parameter === undefined) return undefined;
   return versionPattern.test(parameter) ? Number(parameter) : 0;
@@ -164,7 +147,6 @@ function matches({ media, version }: Range, candidate: Candidate, defaultVersion
   return matchesVersion && matchesMedia;
 }
 
-/** The media types of a path, for the client: those of its versions, and `application/json` if it has the default version. */
 function listMediaTypes(versions: readonly number[], defaultVersion: number): readonly string[] {
   const mediaTypes: string[] = versions.includes(defaultVersion) ? ["application/json"] : [];
   for (const version of versions) {

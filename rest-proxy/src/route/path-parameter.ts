@@ -1,18 +1,16 @@
-// Path parameters: route-table.ts decodes them from the client's path and encodes them for the canonical path.
-/** 1 to 256 characters or percent-encoded bytes, of RFC 3986's `pchar` without `;`: some servers end a path at a semicolon. */
+/** RFC 3986's `pchar` without `;`: some servers end a path at a semicolon. */
 const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$/;
 
-/** `%41`, `%2e`, …: unreserved characters, which never need encoding (RFC 3986, 2.3). */
+/** Unreserved characters, which never need encoding (RFC 3986, 2.3). */
 const needlesslyEncoded = /%(?:2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aAeE])/;
 
-/** Separators, a second layer of encoding, and control characters (C0, DEL, C1) are not allowed in a parameter. */
+/** Separators, a second layer of encoding, and control characters. */
 // oxlint-disable-next-line no-control-regex -- it matches control characters on purpose
 const forbiddenInParameter = /[/\\%?#;\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * The value of a path parameter, decoded once. Undefined for any segment that two parsers could interpret differently: dot segments, encoded
- * slashes and backslashes, double encoding, NUL, invalid UTF-8, encoded unreserved characters. Other characters may be encoded or not: `a:b` and
- * `a%3Ab` have the same value.
+ * Undefined for any segment that two parsers could interpret differently: dot segments, encoded slashes and backslashes, double encoding, NUL,
+ * invalid UTF-8, encoded unreserved characters. `a:b` and `a%3Ab` have the same value.
  */
 export function decodePathParameter(segment: string): string | undefined {
   if (!segmentPattern.test(segment)) return undefined;
@@ -24,12 +22,11 @@ export function decodePathParameter(segment: string): string | undefined {
   return value;
 }
 
-/** The only spelling of a parameter in a canonical path, and so in cache keys and upstream paths. @param value from `decodePathParameter`. */
+/** The only spelling in cache keys and upstream paths. */
 export function encodePathParameter(value: string): string {
   return encodeURIComponent(value);
 }
 
-/** @returns undefined for invalid UTF-8. */
 function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

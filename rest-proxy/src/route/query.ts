@@ -1,11 +1,6 @@
 import { invalidQuery, parseQuery } from "@tributary/kit/rest/query";
 
-/**
- * Validates the names in a query and returns its canonical spelling, sorted by name, so that all spellings have one cache key (RFC 9110, 4.2.3) and
- * the service parses what the proxy parsed. The service validates the values.
- * @param known the query parameters that the route declares.
- * @throws AppError 400 with every parameter that is unknown, repeated or invalid.
- */
+/** Sorted by name, so that all spellings have one cache key (RFC 9110, 4.2.3). @throws AppError 400 with every invalid parameter. */
 export function readQuery(query: string, known: readonly string[]): string {
   const { values, problems } = parseQuery(query, known);
   if (problems.length > 0) throw invalidQuery(problems);

@@ -1,25 +1,21 @@
 /** Retirement of API versions: deprecation (RFC 9745), sunset (RFC 8594) and successor. */
 import { AppError } from "@tributary/kit/errors/app-error";
 
-/** When a version is deprecated and when it ends. */
 export interface Retirement {
   readonly version: number;
-  /** Milliseconds since 1970, past or future. */
   readonly deprecatedAtMs: number | undefined;
-  /** Not before `deprecatedAtMs` (RFC 9745, 4): `readRetirements` reports a version with an earlier sunset, so the process does not start. */
+  /** Not before `deprecatedAtMs` (RFC 9745, 4). */
   readonly sunsetAtMs: number | undefined;
 }
 
 export interface RetirementsOptions {
   readonly retirements: readonly Retirement[];
-  /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
 export interface Retirements {
-  /** `Deprecation` and `Sunset` of a version: alternating names and values. Undefined for a version that is not in `retirements`. */
   headersOf(version: number): readonly string[] | undefined;
-  /** @throws AppError GONE from the version's sunset on. */
+  /** @throws AppError GONE. */
   requireBeforeSunset(version: number): void;
 }
 
@@ -42,7 +38,7 @@ export function createRetirements({ retirements, nowMs }: RetirementsOptions): R
   };
 }
 
-/** `Deprecation` is a structured date in seconds (RFC 9745, 2), `Sunset` an HTTP date (RFC 8594, 3). */
+/** `Deprecation` is in seconds (RFC 9745, 2), `Sunset` an HTTP date (RFC 8594, 3). */
 function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[] {
   const headers: string[] = [];
   if (deprecatedAtMs !== undefined) headers.push("Deprecation", `@${Math.floor(deprecatedAtMs / 1_000)}`);
@@ -50,10 +46,7 @@ function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[
   return headers;
 }
 
-/**
- * The value of `Link` (RFC 5829, 3.3).
- * @param path a URL path without `>`, which admit/request-target.ts guarantees: in a path, unlike in a query, it accepts `>` only percent-encoded.
- */
+/** RFC 5829, 3.3. @param path without `>`: admit/request-target.ts accepts it only percent-encoded. */
 export function successorLink(path: string): string {
   return `<${path}>; rel="successor-version"`;
 }
@@ -61,14 +54,9 @@ export function successorLink(path: string): string {
 const dayMs = 86_400_000;
 const daysFromNowPattern = /^[+-]\d{1,5}d$/;
 const datePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?$/;
-/** A version and its date, such as `1=2027-06-01`. */
 const datedVersionPattern = /^([1-9]\d{0,2})=(.+)$/;
 
-/**
- * Parses a date, `2027-06-01` (from 00:00 UTC) or `2027-06-01T12:00:00Z`, or days from now, `-30d` or `+180d`: for the defaults of development,
- * which must not expire.
- * @returns milliseconds since 1970, in whole seconds; undefined for an invalid text.
- */
+/** `2027-06-01T12:00:00Z`, a day (from 00:00 UTC), or days from now, `+180d`: for the defaults of development, which must not expire. */
 export function readDate(text: string, nowMs: number): number | undefined {
   if (daysFromNowPattern.test(text)) {
     const days = Number(text.slice(0, -1));
@@ -82,10 +70,7 @@ export function readDate(text: string, nowMs: number): number | undefined {
   return isRealDay ? dateMs : undefined;
 }
 
-/**
- * Parses lists of versions with a date each, such as `["1=2026-06-01", "2=+90d"]`. Of entries with the same version in one list, the last applies.
- * @param report called for each problem; nothing is thrown. After a report, config.ts does not use the result and the process does not start.
- */
+/** Entries such as `1=2026-06-01` and `2=+90d`; of the same version, the last applies. After a `report`, the process does not start. */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },
   nowMs: number,
@@ -105,7 +90,6 @@ export function readRetirements(
   });
 }
 
-/** @returns milliseconds since 1970, by version. */
 function readDatedVersions(
   entries: readonly string[],
   nowMs: number,

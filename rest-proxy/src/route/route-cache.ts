@@ -1,29 +1,26 @@
-/** The results of recent routings. `pipeline.ts` uses a result instead of routing again, which takes 8 % off the cost of a response cache hit. */
+/** Using the result of a recent routing takes 8 % off the cost of a response cache hit. */
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Target } from "../admit/request-target.ts";
 import type { Route } from "./routes.ts";
 import type { ResolvedVersion } from "./version.ts";
 
-/** The result of routing a valid `GET`. It depends only on the request target and `Accept`: pipeline.ts checks the sunset for every request. */
+/** Depends only on the request target and `Accept`: the sunset is checked for every request. */
 export interface CachedRoute {
   readonly target: Target;
   readonly resolved: ResolvedVersion;
   readonly route: Route;
-  /** The canonical version, path and query: the cache key. */
   readonly resource: string;
 }
 
 export interface RouteCache {
-  /** @returns undefined for every method but `GET`. */
+  /** Undefined for every method but `GET`. */
   find(method: string, url: string, accept: string | undefined): CachedRoute | undefined;
   set(method: string, url: string, accept: string | undefined, route: CachedRoute): void;
 }
 
-/** With the two limits below, the results take at most about 6 MB. */
+/** At most about 6 MB in all. */
 const urlsMax = 4_096;
-/** Results per URL: those of the most recent values of `Accept`. */
 const acceptsMax = 2;
-/** Characters of URL and `Accept` together. The results of longer ones are not stored. */
 const keyLengthMax = 256;
 
 interface AcceptEntry {
@@ -32,7 +29,7 @@ interface AcceptEntry {
 }
 
 export function createRouteCache(): RouteCache {
-  // The URL alone is the key: to concatenate URL and `Accept` would cost more than the lookup.
+  // To concatenate URL and `Accept` would cost more than the lookup.
   const byUrl = createBoundedMap<readonly AcceptEntry[]>({ entriesMax: urlsMax });
 
   return {

@@ -1,62 +1,49 @@
-/**
- * Stage 2 of 5: route. Finds the route of a path and version. `version.ts` calls it for each request; for a repeated `GET`, `route-cache.ts` has the
- * result.
- */
+/** Stage 2 of 5: route. Finds the route of a path and version. */
 import type { ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { ConfigError } from "@tributary/kit/process/env";
 import { decodePathParameter, encodePathParameter } from "./path-parameter.ts";
 import type { Route } from "./routes.ts";
 
-/** The routes of one path in one version. */
 export interface RouteEntry {
-  /** By method; `HEAD` exists wherever `GET` does. */
+  /** `HEAD` exists wherever `GET` does. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** The canonical path, with the version: built from the table and the parameters, never from the client's spelling. */
+  /** Canonical, with the version: never the client's spelling. */
   readonly path: string;
-  /** The decoded values of the path parameters, in order. */
   readonly params: readonly string[];
-  /** Methods for `Allow`, such as `GET, HEAD, OPTIONS`. */
+  /** Such as `GET, HEAD, OPTIONS`. */
   readonly allow: string;
 }
 
 export interface RouteTable {
-  /**
-   * The entry of a path without its version. Literal segments are case-sensitive; a path with a slash at the end or with needless encoding has none.
-   */
+  /** @param path without its version. Literal segments are case-sensitive; a slash at the end or needless encoding matches nothing. */
   find(version: number, path: string): RouteEntry | undefined;
-  /** The versions that have this path, ascending. */
   versionsAt(path: string): readonly number[];
-  /** Every version of any route, ascending. */
+  /** Of any route, ascending. */
   readonly versions: readonly number[];
-  /** Every service of any route, each once. */
   readonly services: readonly string[];
 }
 
-/** A path of the table, or the beginning of one: a node of the tree that `descend` walks by segments. */
+/** A path of the table, or the beginning of one. */
 interface Node {
-  /** The literal text before each parameter, and after the last one: `/v2/things/` and `/parts` for `/things/:id/parts` in version 2. */
+  /** Before each parameter and after the last one: `/v2/things/` and `/parts` for `/things/:id/parts` in version 2. */
   readonly literalTexts: readonly string[];
-  /** The nodes after a literal segment, by that segment. */
   readonly literalChildren: Map<string, Node>;
-  /** The node after a parameter. */
   parameterChild: Node | undefined;
-  /** By method; empty if the node is only the beginning of paths. */
+  /** Empty if the node is only the beginning of paths. */
   readonly routes: Map<string, Route>;
-  /** The value of `Allow`; undefined until the node is first matched. */
+  /** Undefined until the node is first matched. */
   allow: string | undefined;
 }
 
 interface Match {
   readonly node: Node;
-  /** As in `RouteEntry`. */
   readonly params: readonly string[];
 }
 
-/** The last comma of a list such as `GET, HEAD, OPTIONS`. */
 const lastSeparator = /, (?=[A-Z]+$)/;
 
-/** @throws ConfigError naming both routes if two of them have the same method, version and path. */
+/** @throws ConfigError naming two routes with the same method, version and path. */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const roots = new Map<number, Node>();
   const problems: string[] = [];
@@ -84,7 +71,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** @throws AppError METHOD_NOT_ALLOWED, after it has set `Allow` on the response. */
+/** @throws AppError METHOD_NOT_ALLOWED, after it has set `Allow`. */
 export function selectRoute(entry: RouteEntry, method: string, response: ServerResponse): Route {
   const route = entry.routes.get(method);
   if (route) return route;
@@ -92,13 +79,12 @@ export function selectRoute(entry: RouteEntry, method: string, response: ServerR
   throw methodNotAllowed(entry.allow);
 }
 
-/** @param allow the value of `Allow`, such as `GET, HEAD, OPTIONS`: at least two methods. */
 export function methodNotAllowed(allow: string): AppError {
   const methods = allow.replace(lastSeparator, " or ");
   return new AppError("METHOD_NOT_ALLOWED", `Use ${methods} for this path.`);
 }
 
-/** The path at the service, `/rest/v2/things/7`, for a canonical path with or without a query. */
+/** @param path canonical, with or without a query. */
 export function upstreamPath(path: string): string {
   return `/rest${path}`;
 }
@@ -113,7 +99,6 @@ function emptyNode(literalTexts: readonly string[]): Node {
   };
 }
 
-/** @returns the route that already has this method and path, if any. */
 function addRoute(root: Node, route: Route): Route | undefined {
   let node = root;
   for (const segment of route.path.slice(1).split("/")) {
@@ -134,16 +119,12 @@ function addRoute(root: Node, route: Route): Route | undefined {
   return duplicate;
 }
 
-/** @param root of one version; undefined if no route has this version. */
 function findMatch(root: Node | undefined, path: string): Match | undefined {
   if (!root || !path.startsWith("/")) return undefined;
   return descend(root, path.slice(1).split("/"), 0, []);
 }
 
-/**
- * Matches `segments` from `depth` on. A literal segment has precedence over a parameter. The depth is bounded by the table, not by the path.
- * @param params the values of the parameters before `depth`.
- */
+/** A literal segment has precedence over a parameter. The depth is bounded by the table, not by the path. */
 function descend(node: Node, segments: readonly string[], depth: number, params: readonly string[]): Match | undefined {
   const segment = segments[depth];
   if (segment === undefined) return node.routes.size > 0 ? { node, params } : undefined;
@@ -162,7 +143,6 @@ function toEntry({ node, params }: Match): RouteEntry {
   return { routes, path: canonicalPath(node.literalTexts, params), params, allow: node.allow };
 }
 
-/** The value of `Allow` for a path with these methods. */
 export function toAllow(methods: Iterable<string>): string {
   const sortedMethods = [...methods].toSorted();
   return [...sortedMethods, "OPTIONS"].join(", ");

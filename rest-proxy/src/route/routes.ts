@@ -1,40 +1,30 @@
-// The routes of supergraph/routes.json. main.ts reads the file once, at the start; route-table.ts indexes the routes by version and path.
 import { readFileSync } from "node:fs";
 import { type PriorityClass, priorityClasses } from "@tributary/kit/admission/priority";
 import { ConfigError } from "@tributary/kit/process/env";
 import { heuristicSecondsLimit, priorityOfRoute } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 
-/** One route of supergraph/routes.json, as its service declares it. */
 export interface Route {
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** The public path without its version, such as `/things/:id`. */
+  /** Without its version, such as `/things/:id`. */
   readonly path: string;
   readonly versions: readonly number[];
-  /** The names of its query parameters; requests with others are rejected. */
   readonly query: readonly string[];
-  /**
-   * What the service declares about caching. The proxy uses it only for the request headers of a read: with `none`, they include `Forwarded`, as
-   * those of every write do, since no other client gets the response. Whether a response is stored depends on its own headers (`cache/policy.ts`).
-   */
+  /** With `none`, the request of a read includes `Forwarded`. Whether a response is stored depends on its own headers. */
   readonly cache: "public" | "private" | "none";
-  /**
-   * Upper bound, in seconds, of the heuristic freshness of responses without explicit freshness (RFC 9111, 4.2.2). Without it, such a response is
-   * validated before each use.
-   */
+  /** Upper bound of the heuristic freshness (RFC 9111, 4.2.2). Without it, a response without explicit freshness is validated before each use. */
   readonly heuristicSecondsMax?: number | undefined;
-  /** The versions in which a request may have an `Idempotency-Key`, with which the proxy may retry it. */
+  /** By version: the proxy may then retry the request. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;
-  /** The class that the service declares; without a declaration `critical` for a write and `normal` for a read. */
+  /** Default: `critical` for a write, `normal` for a read. */
   readonly priority: PriorityClass;
   readonly service: string;
   readonly summary: string;
 }
 
-/** `/things/:id/parts`: literal segments in lower case, and parameters. */
 const routePathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
-/** Paths that begin with a version, or with a path that the proxy serves itself. */
+/** A version, or a path that the proxy serves itself. */
 const reservedPathPattern = /^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/;
 const serviceNamePattern = /^[a-z][a-z0-9-]*$/;
 const pathLengthMax = 200;
@@ -67,10 +57,7 @@ const routeSchema = declarationSchema.transform((route) => ({
 
 const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(routesMax) });
 
-/**
- * Reads the route table that composition generated (ROUTES_FILE).
- * @throws ConfigError naming the file and all its problems.
- */
+/** @throws ConfigError naming the file and all its problems. */
 export function loadRoutes(file: string): readonly Route[] {
   try {
     return readRoutes(JSON.parse(readFileSync(file, "utf8")));
@@ -87,7 +74,6 @@ export function loadRoutes(file: string): readonly Route[] {
 export function readRoutes(value: unknown): readonly Route[] {
   const parsed = fileSchema.safeParse(value);
   if (parsed.success) return parsed.data.routes;
-  // An issue about the whole file has an empty path.
   const problems = parsed.error.issues.map(
     ({ path, message }) => `${z.core.toDotPath(path) || "the file"}: ${message}`,
   );

@@ -1,24 +1,22 @@
-// Usage of old API versions: pipeline.ts counts each routed request, and server.ts starts the hourly report.
+// Usage of old API versions, reported hourly.
 import type { UsageCount } from "../telemetry/observations.ts";
 
 export interface Usage {
-  /** Counts a request, unless it is for the newest version. */
+  /** Nothing is counted for the newest version. */
   count(version: number, route: string, clientName: string | undefined): void;
-  /** All counts since the start of the process, the highest first. */
+  /** Since the start of the process, the highest first. */
   read(): readonly UsageCount[];
 }
 
 export interface UsageOptions {
-  /** Client names that are counted separately. Clients can send any name, so all others are counted as `other`. */
+  /** Clients can send any name, so all others are counted as `other`. */
   readonly knownClients: readonly string[];
-  /** Requests for this version are not counted. */
   readonly newestVersion: number;
 }
 
-/** Counts requests for versions older than the newest. At most versions × routes × (known clients + 2) counts: 2 for `other` and `unnamed`. */
+/** At most versions × routes × (known clients + 2) counts: 2 for `other` and `unnamed`. */
 export function createUsage({ knownClients, newestVersion }: UsageOptions): Usage {
   const knownNames = new Set(knownClients);
-  /** By version, then by route, then by client. */
   const counts = new Map<number, Map<string, Map<string, number>>>();
 
   function clientOf(name: string | undefined): string {
@@ -56,10 +54,7 @@ function getOrCreate<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, 
 
 const reportEveryMs = 3_600_000;
 
-/**
- * Each hour, calls `report` with all counts since the start of the process, unless there are none.
- * @returns a function that reports once more and stops: server.ts calls it when the process closes.
- */
+/** Each hour, unless there are no counts. @returns a function that reports once more and stops. */
 export function reportUsage(usage: Usage, report: (counts: readonly UsageCount[]) => void): () => void {
   const reportCounts = () => {
     const counts = usage.read();

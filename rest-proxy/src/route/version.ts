@@ -1,4 +1,3 @@
-/** Resolves a path and `Accept` to a version and its route entry, and adds the headers about the version to the response. */
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 import {
@@ -20,21 +19,20 @@ export interface VersionedPath {
 
 const versionPrefix = /^\/v([1-9]\d{0,2})(?=\/)/;
 
-/** `/v2/things` is version 2 of `/things`. `/v02`, `/V2` and `/v2` alone are not versions: no route has such a path. */
+/** `/v02`, `/V2` and `/v2` alone are not versions: no route has such a path. */
 export function splitVersion(path: string): VersionedPath {
   const [prefix, digits] = versionPrefix.exec(path) ?? [];
   if (prefix === undefined) return { version: undefined, path };
   return { version: Number(digits), path: path.slice(prefix.length) };
 }
 
-/** The version and the route entry of a request. */
 export interface ResolvedVersion {
   readonly entry: RouteEntry;
   readonly version: number;
   readonly media: Media;
-  /** The path without its version, as it was sent. */
+  /** Without its version, as it was sent. */
   readonly path: string;
-  /** The path names no version: `Accept` selected it, or it is the default. */
+  /** `Accept` selected the version, or it is the default. */
   readonly isNegotiated: boolean;
 }
 
@@ -47,24 +45,21 @@ export interface VersionRequest {
 
 export interface VersionsOptions {
   readonly table: RouteTable;
-  /** The version of a path that names none, unless `Accept` names one. */
+  /** Unless path or `Accept` name one. */
   readonly defaultVersion: number;
 }
 
-/**
- * Resolves a path to a route entry: in the version that the path names; if it names none, in the version that `Accept` names, or the default.
- * @throws AppError NOT_FOUND; NOT_ACCEPTABLE with the acceptable media types.
- */
+/** @throws AppError NOT_FOUND; NOT_ACCEPTABLE with the acceptable media types. */
 export function createVersionResolver({
   table,
   defaultVersion,
 }: VersionsOptions): (request: VersionRequest) => ResolvedVersion {
   const choose = createVersionChooser();
 
-  /** Throws 406 if the path exists and the client accepts none of its media types, and 404 if the chosen version does not have the path. */
+  /** 406 if the path exists and the client accepts none of its media types, 404 if the chosen version does not have the path. */
   function resolveChoice(choice: VersionChoice, path: string, pathVersion?: number): ResolvedVersion {
     if (choice.kind === "not-acceptable") {
-      // Without a version in the path, `choices` has only versions that have the path; it is empty if there is none.
+      // `choices` has only versions that have the path.
       const pathExists = pathVersion === undefined || table.find(pathVersion, path) !== undefined;
       if (pathExists && choice.choices.length > 0) throw notAcceptable(choice.choices);
     }
@@ -74,7 +69,7 @@ export function createVersionResolver({
     return { entry, version: choice.version, media: choice.media, path, isNegotiated: pathVersion === undefined };
   }
 
-  /** `Allow` with the methods of all versions: the browser must not block the request after a preflight, whose version is not known yet. */
+  /** In any version: the browser must not block the request after a preflight, whose version is not known yet. */
   function allowInAnyVersion(path: string): string {
     const methods = new Set<string>();
     for (const version of table.versionsAt(path)) {
@@ -83,7 +78,7 @@ export function createVersionResolver({
     return toAllow(methods);
   }
 
-  /** In the default version; if that lacks the path, in the latest version that has it. @throws AppError NOT_FOUND if no version has the path. */
+  /** In the default version, or the latest one that has the path. @throws AppError NOT_FOUND */
   function resolvePreflight(path: string): ResolvedVersion {
     const offered = table.versionsAt(path);
     const latest = offered.at(-1) ?? defaultVersion;
@@ -98,7 +93,7 @@ export function createVersionResolver({
     const effectiveAccept = method === "OPTIONS" ? undefined : accept;
     if (version !== undefined) return resolveChoice(choose(effectiveAccept, [version], version), path, version);
     if (method === "OPTIONS") return resolvePreflight(path);
-    // These values of `Accept` select the default version, so the other versions that have the path need not be looked up.
+    // The other versions need not be looked up then.
     const offered = selectsDefaultVersion(accept) ? [defaultVersion] : table.versionsAt(path);
     return resolveChoice(choose(accept, offered, defaultVersion), path);
   };
@@ -112,7 +107,7 @@ function notAcceptable(choices: readonly string[]): AppError {
   return new AppError("NOT_ACCEPTABLE", `This path is available as ${choices.join(", ")}.`, { choices });
 }
 
-/** Adds `API-Version`, and the deprecation, sunset and successor of the version, if it has them; `Vary` and media type if `Accept` selected them. */
+/** The deprecation, sunset and successor of the version too; `Vary` and media type if `Accept` selected them. */
 export function addVersionHeaders(
   resolved: ResolvedVersion,
   proxyHeaders: ProxyHeaders,
@@ -121,7 +116,7 @@ export function addVersionHeaders(
 ): void {
   const { version, media, path, isNegotiated } = resolved;
   proxyHeaders.onEvery.push("API-Version", String(version));
-  // If the path names the version, `Accept` changes the response only by selecting the vendor media type, which other clients must not get.
+  // If the path names the version, `Accept` can only select the vendor media type, which other clients must not get.
   if (isNegotiated || media === "vendor") proxyHeaders.vary.push("Accept");
   if (media === "vendor") proxyHeaders.mediaType = mediaTypeOf(version, media);
   const headers = retirements.headersOf(version);
@@ -131,7 +126,7 @@ export function addVersionHeaders(
   if (successor !== undefined) proxyHeaders.onEvery.push("Link", successorLink(`/v${successor}${path}`));
 }
 
-/** The URL of the negotiated resource (RFC 9110, 8.7). Not for `POST`: there it would name the collection instead of the created resource. */
+/** RFC 9110, 8.7. Not for `POST`: it would name the collection instead of the created resource. */
 export function addContentLocation(
   { isNegotiated }: ResolvedVersion,
   method: string,

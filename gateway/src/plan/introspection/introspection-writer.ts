@@ -1,5 +1,6 @@
-// Writes the values of introspection fields as JSON: small responses on the main thread, large ones and those to the queries of tools in a planner
-// worker.
+// Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread
+// (introspection.ts). Large responses, and the responses to the queries of tools, are written in a planner worker (planner/task-runner.ts).
+import type { Json } from "@tributary/kit/json/json";
 import {
   type FieldNode,
   getArgumentValues,
@@ -24,9 +25,7 @@ import { collectFields, responseNameOf, selectionSetsOf } from "../normalize/col
 import { findIntrospectionFields } from "./introspection-fields.ts";
 import { resolveConditionsAndFragments } from "../normalize/resolve-conditions.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** With arguments coerced and repeated selections merged. */
+/** The introspection fields of an operation, with their arguments coerced and repeated selections merged. */
 export interface IntrospectionSelection {
   /** GraphQL text without variables and fragments: two documents with the same aliases, arguments and order have the same key. */
   readonly key: string;

@@ -1,6 +1,7 @@
 // The values of the introspection fields of a request, read at the start of stage 4 (run), before the fetches.
 import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+import type { Json } from "@tributary/kit/json/json";
 import { Rejection } from "../../errors/rejections.ts";
 import type { ValidatedOperation } from "../../parse/validated-operation.ts";
 import {
@@ -11,8 +12,7 @@ import {
   writeIntrospection,
 } from "./introspection-writer.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
+/** The part of a CompiledPlan that is read here. */
 interface IntrospectedPlan {
   readonly introspection: SelectionSetNode | undefined;
 }

@@ -2,9 +2,8 @@
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { GroupIndex } from "@tributary/kit/invalidation/group-index";
+import type { Json } from "@tributary/kit/json/json";
 import type { Lifetime } from "./freshness.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Never changed: several client requests read it. */
 export interface StoredResult extends Lifetime {

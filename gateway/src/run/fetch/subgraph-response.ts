@@ -14,6 +14,8 @@ export interface SubgraphError {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
+export type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
+
 export type SubgraphResponse =
   | {
       readonly kind: "graphql";

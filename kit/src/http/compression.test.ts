@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { expect, test, vi } from "vitest";
+import { createCompression } from "./compression.ts";
+
+const body = Buffer.from("a body ".repeat(400));
+const incompressible = Buffer.from(randomBytes(400_000).toString("hex"));
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["identity", undefined],
+  ["deflate, zstd", undefined],
+  ["gzip", "gzip"],
+  ["GZIP;q=0.5", "gzip"],
+  ["gzip, br", "br"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["gzip;q=1, br;q=0.9", "gzip"],
+  ["*", "br"],
+  ["*, br;q=0", "gzip"],
+  ["*;q=0", undefined],
+  ["br;q=0, gzip;q=0", undefined],
+  ["br;q=0.5, identity", undefined],
+  ["identity;q=1, gzip;q=0.5", undefined],
+  ["br, identity", "br"],
+  [`gzip, ${"x".repeat(300)}`, "gzip"],
+])("Accept-Encoding %j selects %s", (header, expected) => {
+  const { chooseCoding } = createCompression();
+  expect([chooseCoding(header), chooseCoding(header)]).toEqual([expected, expected]);
+});
+
+test("a compressed body decompresses to the same bytes, also one that is empty or longer than the largest window", async () => {
+  const { compress } = createCompression();
+  for (const bytes of [Buffer.of(), body, Buffer.alloc(5_000_000, "long ")]) {
+    expect(brotliDecompressSync(await compress(bytes, "br")).equals(bytes)).toBe(true);
+    expect(gunzipSync(await compress(Promise.resolve(bytes), "gzip")).equals(bytes)).toBe(true);
+  }
+});
+
+test("bodies that wait for a thread are compressed too", async () => {
+  const { compress } = createCompression({ threadsMax: 1 });
+  const compressed = await Promise.all(Array.from({ length: 8 }, () => compress(body, "br")));
+  for (const bytes of compressed) expect(brotliDecompressSync(bytes)).toEqual(body);
+});
+
+test("at most threadsMax bodies are compressed at once, and the wait of the others is known", async () => {
+  const compression = createCompression({ threadsMax: 1 });
+  const compressed = Promise.all(Array.from({ length: 4 }, () => compression.compress(incompressible, "br")));
+  await vi.waitFor(() => expect(compression.queueDelayMs()).toBeGreaterThan(0), { interval: 1 });
+  await compressed;
+  expect(compression.queueDelayMs()).toBe(0);
+});
+
+test("bodies that are received count for bodiesMax, until they are compressed or fail", async () => {
+  const compression = createCompression({ bodiesMax: 2 });
+  const broken = Promise.withResolvers<Buffer>();
+  const failed = compression.compress(broken.promise, "gzip");
+  expect(compression.isFull()).toBe(false);
+  const compressed = compression.compress(body, "gzip");
+  expect(compression.isFull()).toBe(true);
+  await compressed;
+  expect(compression.isFull()).toBe(false);
+  void compression.compress(new Promise(() => {}), "gzip");
+  expect(compression.isFull()).toBe(true);
+  broken.reject(new Error("truncated"));
+  await expect(failed).rejects.toThrow("truncated");
+  expect(compression.isFull()).toBe(false);
+});
