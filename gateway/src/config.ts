@@ -10,7 +10,7 @@ import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
-import type { OperationLimits } from "./parse/limits.ts";
+import type { OperationLimits } from "./engine/parse/limits.ts";
 import { readSubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 
 export type Config = ReturnType<typeof readConfig>;

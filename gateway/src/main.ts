@@ -7,7 +7,7 @@ import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variabl
 import { runMain } from "@tributary/kit/process/main";
 import { type Config, readConfig } from "./config.ts";
 import { overloadedResponse } from "./paths/rejected-response.ts";
-import { createPlannerPool } from "./plan/planner/planner-pool.ts";
+import { createPlannerPool } from "./engine/plan/planner/planner-pool.ts";
 import type { Gateway } from "./server.ts";
 import { createGatewayTelemetry } from "./telemetry/gateway-telemetry.ts";
 

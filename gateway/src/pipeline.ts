@@ -18,13 +18,13 @@ import { isCacheableGet } from "./admit/cacheable-get.ts";
 import type { Charges } from "./admit/charges.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
 import type { OperationAdmission } from "./admit/operation-admission.ts";
-import { execute } from "./execute.ts";
-import type { ExecuteOptions, ExecutionRequest, ExecutionResult } from "./execution.ts";
+import { execute } from "./engine/execute.ts";
+import type { ExecuteOptions, ExecutionRequest, ExecutionResult } from "./engine/execution.ts";
 import { toClientResponse } from "./paths/client-response.ts";
 import { rejectInvalid, rejectOverloaded, rejectRequest } from "./paths/rejected-response.ts";
 import type { SendResponse } from "./paths/send-response.ts";
 import type { ClientResponse, ResponseType } from "./response.ts";
-import type { Pinned } from "./supergraph/generations.ts";
+import type { Pinned } from "./engine/generation/generations.ts";
 
 export interface PipelineOptions extends ExecuteOptions {
   /** Whether `X-Query-Plan` adds the query plan to the response: development only. */

@@ -7,11 +7,15 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Rejection } from "../src/errors/rejections.ts";
 import { UnusableSupergraph } from "../src/errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../src/observations.ts";
-import { type PlannerPool, type PlannerPoolOptions, createPlannerPool } from "../src/plan/planner/planner-pool.ts";
-import type { SupergraphPlanner } from "../src/plan/planner/supergraph-planner.ts";
-import { createTaskRunner } from "../src/plan/planner/task-runner.ts";
-import { findWarmUpOperation } from "../src/plan/planner/warm-up-operation.ts";
-import type { LibraryLogEntry, TaskResult } from "../src/plan/planner/worker-messages.ts";
+import {
+  type PlannerPool,
+  type PlannerPoolOptions,
+  createPlannerPool,
+} from "../src/engine/plan/planner/planner-pool.ts";
+import type { SupergraphPlanner } from "../src/engine/plan/planner/supergraph-planner.ts";
+import { createTaskRunner } from "../src/engine/plan/planner/task-runner.ts";
+import { findWarmUpOperation } from "../src/engine/plan/planner/warm-up-operation.ts";
+import type { LibraryLogEntry, TaskResult } from "../src/engine/plan/planner/worker-messages.ts";
 import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 
 describe("the planner pool", () => {

@@ -1,10 +1,10 @@
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { buildSchema } from "graphql";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { compileRequests } from "../src/plan/compile/compile-requests.ts";
-import { createStoppedKeyAdditions } from "../src/plan/compile/key-checks.ts";
-import { createSupergraphTypes } from "../src/plan/compile/supergraph-types.ts";
-import { partsWaitMs, sendInOrder } from "../src/run/request-order.ts";
+import { compileRequests } from "../src/engine/plan/compile/compile-requests.ts";
+import { createStoppedKeyAdditions } from "../src/engine/plan/compile/key-checks.ts";
+import { createSupergraphTypes } from "../src/engine/plan/compile/supergraph-types.ts";
+import { partsWaitMs, sendInOrder } from "../src/engine/run/request-order.ts";
 import { createDice, type Dice } from "./differential/dice.ts";
 
 /* Each fetch has a path of its own, whose last step is its name, so that a request shows which fetches of the plan it contains. */

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { GraphQLSchema } from "graphql";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTaskRunner } from "../src/plan/planner/task-runner.ts";
+import { createTaskRunner } from "../src/engine/plan/planner/task-runner.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
+import type { PlannerPool } from "../src/engine/plan/planner/planner-pool.ts";
 import {
   createTestPlannerPool,
   type GatewayTestOptions,

@@ -16,9 +16,9 @@ const c = 2;
 });
 
 test.each([
-  ["gateway/src/run/run.ts", "gateway"],
+  ["gateway/src/engine/run/run.ts", "gateway"],
   ["services/users/src/main.ts", "services"],
-  ["gateway/src/run/run.test.ts", "tests"],
+  ["gateway/src/engine/run/run.test.ts", "tests"],
   ["gateway/test/helpers/library.ts", "tests"],
   ["kit/src/testing/service.ts", "tests"],
   ["test/architecture/rules.ts", "tests"],

@@ -113,30 +113,30 @@ export const planted: readonly Planted[] = [
     rule: "stages-flow-one-way",
     what: "a stage that imports a type of a later stage",
     files: {
-      "gateway/src/parse/limits.ts": 'import type { Plan } from "../plan/planner.ts";',
-      "gateway/src/plan/planner.ts": "export type Plan = object;",
+      "gateway/src/engine/parse/limits.ts": 'import type { Plan } from "../plan/planner.ts";',
+      "gateway/src/engine/plan/planner.ts": "export type Plan = object;",
     },
-    at: ["gateway/src/parse/limits.ts:1"],
+    at: ["gateway/src/engine/parse/limits.ts:1"],
   },
   {
     rule: "stages-share-only-types",
     what: "a stage that imports code of an earlier stage",
     files: {
-      "gateway/src/run/fetch.ts": 'import { other } from "../plan/planner.ts";',
-      "gateway/src/plan/planner.ts": other,
+      "gateway/src/engine/run/fetch.ts": 'import { other } from "../plan/planner.ts";',
+      "gateway/src/engine/plan/planner.ts": other,
     },
-    at: ["gateway/src/run/fetch.ts:1"],
+    at: ["gateway/src/engine/run/fetch.ts:1"],
   },
   {
     rule: "engine-knows-no-http",
     what: "a type of HTTP and a stage of HTTP below execute.ts",
     files: {
-      "gateway/src/execute.ts": 'import { send } from "./run/fetch.ts";\nexport const execute = send;',
-      "gateway/src/run/fetch.ts":
-        'import type { ServerResponse } from "node:http";\nimport type { Exchange } from "../admit/exchange.ts";\nexport const send = 1;',
+      "gateway/src/engine/execute.ts": 'import { send } from "./run/fetch.ts";\nexport const execute = send;',
+      "gateway/src/engine/run/fetch.ts":
+        'import type { ServerResponse } from "node:http";\nimport type { Exchange } from "../../admit/exchange.ts";\nexport const send = 1;',
       "gateway/src/admit/exchange.ts": 'import type { IncomingMessage } from "node:http";',
     },
-    at: ["gateway/src/run/fetch.ts:1", "gateway/src/run/fetch.ts:2"],
+    at: ["gateway/src/engine/run/fetch.ts:1", "gateway/src/engine/run/fetch.ts:2"],
   },
   {
     rule: "rest-proxy-stages-flow-one-way",
@@ -161,19 +161,19 @@ export const planted: readonly Planted[] = [
     what: "a kit module with a scope of orders and a type for posts, and a gateway that treats one field specially",
     files: {
       "kit/src/paging.ts": 'export const first = "orders:read";\nexport interface Post { commentCount: number }',
-      "gateway/src/run/fetch.ts": "export const productsFirst = true;",
+      "gateway/src/engine/run/fetch.ts": "export const productsFirst = true;",
     },
-    at: ["kit/src/paging.ts:2", "kit/src/paging.ts:1", "gateway/src/run/fetch.ts:1"],
+    at: ["kit/src/paging.ts:2", "kit/src/paging.ts:1", "gateway/src/engine/run/fetch.ts:1"],
   },
   {
     rule: "no-cycles",
     what: "a cycle of three files, with one import of a type",
     files: {
-      "gateway/src/run/a.ts": '\nimport { b } from "./b.ts";\nexport const a = b;',
-      "gateway/src/run/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
-      "gateway/src/run/c.ts": 'import type { a } from "./a.ts";\nexport const c: typeof a = 1;',
+      "gateway/src/engine/run/a.ts": '\nimport { b } from "./b.ts";\nexport const a = b;',
+      "gateway/src/engine/run/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
+      "gateway/src/engine/run/c.ts": 'import type { a } from "./a.ts";\nexport const c: typeof a = 1;',
     },
-    at: ["gateway/src/run/c.ts:1"],
+    at: ["gateway/src/engine/run/c.ts:1"],
   },
   {
     rule: "no-barrels",
@@ -190,10 +190,10 @@ export const planted: readonly Planted[] = [
     rule: "imports-end-in-ts",
     what: "an import without extension, and one of a .js",
     files: {
-      "gateway/src/run/fetch.ts": 'import "./deadline";\nimport "./plan.js";',
-      "gateway/src/run/deadline.ts": other,
+      "gateway/src/engine/run/fetch.ts": 'import "./deadline";\nimport "./plan.js";',
+      "gateway/src/engine/run/deadline.ts": other,
     },
-    at: ["gateway/src/run/fetch.ts:1", "gateway/src/run/fetch.ts:2"],
+    at: ["gateway/src/engine/run/fetch.ts:1", "gateway/src/engine/run/fetch.ts:2"],
   },
   {
     rule: "environment-only-in-main",
@@ -201,15 +201,15 @@ export const planted: readonly Planted[] = [
     files: {
       "gateway/src/config.ts":
         'export const a = process.env["PORT"];\nexport const b = globalThis.process.env.PORT;\nexport const c = process["env"];',
-      "gateway/src/run/fetch.ts": 'import { env } from "node:process";\nexport const d = env;',
-      "gateway/src/run/plan.ts": "const { env } = process;\nexport const e = env;",
+      "gateway/src/engine/run/fetch.ts": 'import { env } from "node:process";\nexport const d = env;',
+      "gateway/src/engine/run/plan.ts": "const { env } = process;\nexport const e = env;",
     },
     at: [
       "gateway/src/config.ts:1",
       "gateway/src/config.ts:2",
       "gateway/src/config.ts:3",
-      "gateway/src/run/fetch.ts:1",
-      "gateway/src/run/plan.ts:1",
+      "gateway/src/engine/run/fetch.ts:1",
+      "gateway/src/engine/run/plan.ts:1",
     ],
   },
   {
@@ -236,8 +236,8 @@ export const planted: readonly Planted[] = [
   {
     rule: "stages-report-observations",
     what: "a stage that logs instead of reporting",
-    files: { "gateway/src/run/fetch.ts": 'export const run = (deps: Deps) => deps.log.warn("slow");' },
-    at: ["gateway/src/run/fetch.ts:1"],
+    files: { "gateway/src/engine/run/fetch.ts": 'export const run = (deps: Deps) => deps.log.warn("slow");' },
+    at: ["gateway/src/engine/run/fetch.ts:1"],
   },
   {
     rule: "folders-are-small",
@@ -310,9 +310,9 @@ export const compliant: Readonly<Record<string, string>> = {
   "services/users/src/model.test.ts": 'import { cast } from "../test/cast.ts";\nconsole.log(cast, process.env.PORT);',
   "services/users/test/cast.ts": 'import { order } from "@tributary/kit/testing/cast";\nexport const cast = order;',
   "gateway/src/pipeline.ts":
-    'import { parse } from "./parse/document.ts";\nimport { run } from "./run/fetch.ts";\nexport const pipeline = [parse, run];',
-  "gateway/src/parse/document.ts": "export type Document = object;\nexport const parse = 1;",
-  "gateway/src/run/fetch.ts":
+    'import { parse } from "./engine/parse/document.ts";\nimport { run } from "./engine/run/fetch.ts";\nexport const pipeline = [parse, run];',
+  "gateway/src/engine/parse/document.ts": "export type Document = object;\nexport const parse = 1;",
+  "gateway/src/engine/run/fetch.ts":
     'import type { Document } from "../parse/document.ts";\nimport { type Document as D } from "../parse/document.ts";\nexport const run = (document: Document & D) => document;',
   "gateway/src/telemetry/logs.ts": 'export const write = (log: { warn(text: string): void }) => log.warn("slow");',
   "scripts/token.ts": "console.log(process.env.PORT);",

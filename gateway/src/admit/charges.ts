@@ -5,7 +5,7 @@ import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { type RateDecision, type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 import { OperationTypeNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
-import type { ChargedRequest, OperationCharges } from "../execution.ts";
+import type { ChargedRequest, OperationCharges } from "../engine/execution.ts";
 import type { GatewayExchange } from "./exchange.ts";
 
 /** CPU time to read a result from the subgraphs, to write and to send it: 160 KB, a list of 4,900 objects, take 2 ms. */

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
 import { writeGroups } from "@tributary/kit/rest/caching";
-import type { ExecutedOperation } from "../execution.ts";
+import type { ExecutedOperation } from "../engine/execution.ts";
 import { type ClientResponse, contentTypeOf, type ResponseType } from "../response.ts";
-import type { ResponseCaching } from "../run/caching/response-caching.ts";
+import type { ResponseCaching } from "../engine/run/caching/response-caching.ts";
 import { listTimings } from "./server-timing.ts";
 
 /** CDNs may use a response for at most this time, however long it is fresh: purging improves freshness, this limit guarantees it. */

@@ -5,10 +5,10 @@ import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
-import { findSource, type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
+import { findSource, type GraphqlRequest, persistedHashOf } from "../engine/parse/graphql-request.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ResponseType } from "../response.ts";
-import type { Generations } from "../supergraph/generations.ts";
+import type { Generations } from "../engine/generation/generations.ts";
 import { receive, type ReceivedParameters, type ReceiveOptions } from "./receive.ts";
 
 export interface FastPathOptions {

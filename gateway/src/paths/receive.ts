@@ -5,8 +5,8 @@ import { decompress, discardRest, isCompressed, parseJson, receiveJsonBody } fro
 import { admitCaller, type AdmitCallerOptions } from "../admit/caller.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { countCpu } from "../document-cpu.ts";
-import type { NextIteration } from "../parse/event-loop-queue.ts";
-import { type GraphqlRequest, readGraphqlBody } from "../parse/graphql-request.ts";
+import type { NextIteration } from "../engine/parse/event-loop-queue.ts";
+import { type GraphqlRequest, readGraphqlBody } from "../engine/parse/graphql-request.ts";
 
 export interface ReceiveOptions extends AdmitCallerOptions {
   /** The longest request body, decompressed. */

@@ -1,4 +1,4 @@
-import type { ExecutedOperation } from "../execution.ts";
+import type { ExecutedOperation } from "../engine/execution.ts";
 
 /**
  * `Server-Timing` (https://www.w3.org/TR/server-timing/) in milliseconds, as a raw header list, for developers. `parse` includes stage 1 and the wait

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { GatewayObservation } from "../observations.ts";
 import { createFileSource } from "./file-source.ts";
-import type { LoadOutcome } from "./generations.ts";
+import type { LoadOutcome } from "../engine/generation/generations.ts";
 import { watchSupergraph } from "./supergraph-watcher.ts";
 
 describe("the watcher", () => {

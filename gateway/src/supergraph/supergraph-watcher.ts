@@ -1,5 +1,5 @@
 import type { GatewayObserver } from "../observations.ts";
-import type { LoadOutcome } from "./generations.ts";
+import type { LoadOutcome } from "../engine/generation/generations.ts";
 import type { SupergraphSource } from "./supergraph-source.ts";
 
 export interface SupergraphWatcherOptions {

@@ -1,4 +1,4 @@
-import { createPathRedactor } from "../run/redact-path.ts";
+import { createPathRedactor } from "../engine/run/redact-path.ts";
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "@tributary/kit/process/log";

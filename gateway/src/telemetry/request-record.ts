@@ -3,7 +3,7 @@ import type { ClientProgram } from "@tributary/kit/caller/client-program";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { Stage } from "../errors/codes.ts";
-import type { ValidatedOperation } from "../parse/validated-operation.ts";
+import type { ValidatedOperation } from "../engine/parse/validated-operation.ts";
 import type { RequestOutcome, ResultSummary } from "../result-summary.ts";
 
 const success: ResultSummary = { outcome: "ok", codes: [] };

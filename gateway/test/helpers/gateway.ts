@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
 import { readConfig } from "../../src/config.ts";
-import { createPlannerPool, type PlannerPool } from "../../src/plan/planner/planner-pool.ts";
+import { createPlannerPool, type PlannerPool } from "../../src/engine/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
 import type { TelemetryObservers } from "../../src/telemetry/gateway-telemetry.ts";
 import type { GatewayObservation, GatewayObserver } from "../../src/observations.ts";

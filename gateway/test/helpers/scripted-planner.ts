@@ -1,7 +1,7 @@
 // A planner worker for tests: the text of the operation or supergraph says what it does. Instead of a query plan it sends a `ScriptedPlan`.
 import { existsSync, writeFileSync } from "node:fs";
 import { parentPort, threadId } from "node:worker_threads";
-import type { Task, TaskResult } from "../../src/plan/planner/worker-messages.ts";
+import type { Task, TaskResult } from "../../src/engine/plan/planner/worker-messages.ts";
 
 export interface ScriptedPlan {
   readonly operationText: string;

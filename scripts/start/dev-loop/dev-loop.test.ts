@@ -56,7 +56,7 @@ test("a folder that is deleted and created again, as git checkout does, is watch
 
 test.each([
   ["services/users/src/store.ts", { code: ["users"] }],
-  ["gateway/src/plan/planner.ts", { code: ["gateway"] }],
+  ["gateway/src/engine/plan/planner.ts", { code: ["gateway"] }],
   ["infra/issuer/src/app.ts", { code: ["issuer"] }],
   ["kit/src/process/log.ts", { code: [...partNames] }],
   ["services/orders/schema.graphql", { schemas: ["orders"] }],

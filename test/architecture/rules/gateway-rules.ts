@@ -8,21 +8,21 @@ const stages = ["admit", "parse", "plan", "run", "shape"] as const;
 /** Files that assemble the stages. */
 const assembly: readonly string[] = [
   "gateway/src/pipeline.ts",
-  "gateway/src/execute.ts",
+  "gateway/src/engine/execute.ts",
   // Plan, run and shape over one supergraph.
-  "gateway/src/supergraph-stages.ts",
+  "gateway/src/engine/generation/supergraph-stages.ts",
   "gateway/src/paths/",
   // Stage 2 for new documents: Apollo Server between the parts of parse/.
-  "gateway/src/supergraph/apollo-validation.ts",
+  "gateway/src/engine/generation/apollo-validation.ts",
   // It builds the pipeline and both paths.
   "gateway/src/server.ts",
   "gateway/src/main.ts",
   // A generation owns the stages and the subgraph clients of its supergraph.
-  "gateway/src/generation.ts",
+  "gateway/src/engine/generation/generation.ts",
 ];
 
 /** The main files of the engine: one executes operations, the other builds what they need of a supergraph. */
-const engine = ["gateway/src/execute.ts", "gateway/src/generation.ts"];
+const engine = ["gateway/src/engine/execute.ts", "gateway/src/engine/generation/generation.ts"];
 const http =
   /^(?:gateway\/src\/(?:(?:admit|paths)\/|(?:config|main|pipeline|response|server)\.ts$)|node:https?$|express$)/;
 
@@ -69,7 +69,7 @@ function listEngine({ modules }: Repository): readonly SourceModule[] {
 }
 
 function stageOf(path: string | undefined): number {
-  const folder = /^gateway\/src\/(\w+)\//.exec(path ?? "")?.[1];
+  const folder = /^gateway\/src\/(?:engine\/)?(\w+)\//.exec(path ?? "")?.[1];
   return stages.findIndex((stage) => stage === folder);
 }
 

@@ -1,0 +1,132 @@
+/*
+ * READ FIRST. One operation on its way through the engine, without HTTP: stages 2 to 5. pipeline.ts has what is around it.
+ *
+ *   2 parse   document limits, syntax and validation, once for each document; operation; variables; receipts
+ *   3 plan    the query plan, from the cache or from a planner thread, compiled once; the rate limit is charged for its fetches
+ *   4 run     the fetches of the plan
+ *   5 shape   the response body
+ *
+ * Each stage costs more than the stages before it: nothing is planned or fetched before the whole request is found valid.
+ */
+import { countCpu, countResultCpu, isCpuSampled } from "../document-cpu.ts";
+import { InvalidOperation } from "../errors/invalid-operation.ts";
+import type { ExecuteOptions, ExecutionRequest, ExecutionResult } from "./execution.ts";
+import type { OperationIdentity } from "../observations.ts";
+import { type OperationReceipts, readOperationReceipts } from "./parse/operation-receipts.ts";
+import { readVariables } from "./parse/operation.ts";
+import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import { createCachingCollector } from "./run/caching/response-caching.ts";
+import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
+import type { RequestScope } from "./run/request-scope.ts";
+import { addExtensions } from "./shape/extensions.ts";
+import type { Generation } from "./generation/generations.ts";
+
+/** Never rejects: a bug is a result too. */
+export async function execute(
+  { validation, stages }: Pick<Generation, "validation" | "stages">,
+  request: ExecutionRequest,
+  o: ExecuteOptions,
+): Promise<ExecutionResult> {
+  const { trace, cpu, record } = request;
+  let operation: ValidatedOperation | InvalidOperation | undefined = request.operation;
+  let identity: OperationIdentity | undefined;
+  let deadline: OperationDeadline | undefined;
+  try {
+    // A stored operation needs no `await`.
+    operation ??= await validation.validate(request);
+    if (operation instanceof InvalidOperation) return { kind: "invalid", operation };
+    identity = operation.identity;
+    if (record) record.validated = operation;
+    const variables = coerceVariables(stages.apiSchema, operation, request);
+    if (variables instanceof InvalidOperation) return { kind: "invalid", operation: variables };
+    // Before the plan stage, so that the time of planning counts.
+    deadline = openDeadline(request, identity, o);
+    const receipts = readOperationReceipts(o.receipts, request.receipts, request.graphql);
+    const scope = openScope(request, identity, receipts, deadline);
+
+    record?.enter("plan");
+    const isSampled = isCpuSampled();
+    const isTimed = isSampled || o.measuresStages;
+    const planMs = isTimed ? performance.now() : 0;
+    const planned = stages.plan(operation, variables, trace.traceId, cpu);
+    const plan = planned instanceof Promise ? await planned : planned;
+    o.charges.chargeOperation(request, plan.kind, plan.fetches.length);
+
+    record?.enter("run");
+    const isIntrospection = plan.introspection !== undefined;
+    const runMs = isTimed || isIntrospection ? performance.now() : 0;
+    const running = stages.run(plan, operation, variables, scope);
+    const startedMs = isSampled || isIntrospection ? performance.now() : 0;
+    if (isIntrospection) cpu.documentCpuMs += startedMs - runMs;
+    const fetched = await running;
+
+    record?.enter("shape");
+    const shapeMs = isTimed ? performance.now() : 0;
+    const { body, summary } = stages.shape(plan, fetched, operation, scope);
+    if (isSampled) countResultCpu(cpu, startedMs - runMs + performance.now() - shapeMs);
+    o.charges.debitResult(request, plan.kind, plan.fetches.length, body.length);
+
+    const startsMs = o.measuresStages ? ([planMs, runMs, shapeMs] as const) : undefined;
+    // A response with a summary has errors, so caches must not store it.
+    const caching = summary ? undefined : scope.caching?.read();
+    const { writes } = scope;
+    const wantsQueryPlan = request.wantsQueryPlan && !caching;
+    if (!writes && !wantsQueryPlan) return { kind: "executed", body, summary, caching, receipt: undefined, startsMs };
+    const queryPlan = wantsQueryPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
+    const receipt = writes && o.receipts.write(receipts.writes, writes);
+    const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
+    return {
+      kind: "executed",
+      body: addExtensions(body, { queryPlan, consistencyToken }),
+      summary,
+      caching,
+      receipt,
+      startsMs,
+    };
+  } catch (error) {
+    return { kind: "rejected", error, identity };
+  } finally {
+    deadline?.clear();
+  }
+}
+
+/** Only the variables of a large body, whose CPU time is counted, take long. */
+function coerceVariables(
+  apiSchema: Generation["stages"]["apiSchema"],
+  operation: ValidatedOperation,
+  { graphql: { variables = {} }, cpu }: ExecutionRequest,
+) {
+  const coerce = () => readVariables(apiSchema, operation, variables);
+  return cpu.documentCpuMs > 0 ? countCpu(cpu, coerce) : coerce();
+}
+
+function openDeadline(
+  { connection, requestId, trace: { traceId } }: ExecutionRequest,
+  identity: OperationIdentity,
+  { requestTimeoutMs, observe }: ExecuteOptions,
+): OperationDeadline {
+  return createDeadline(connection, requestTimeoutMs, () =>
+    observe({ kind: "client-disconnected", requestId, traceId, ...identity }),
+  );
+}
+
+function openScope(
+  { requestId, trace, authorization, caller, isCacheable, record }: ExecutionRequest,
+  identity: OperationIdentity,
+  receipts: OperationReceipts,
+  deadline: OperationDeadline,
+): RequestScope {
+  return {
+    requestId,
+    trace,
+    identity,
+    authorization,
+    receipts: receipts.text,
+    provenWrites: receipts.writes,
+    isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
+    caching: isCacheable ? createCachingCollector() : undefined,
+    writes: undefined,
+    deadline,
+    record,
+  };
+}

@@ -1,0 +1,73 @@
+// What the engine (execute.ts) gets and returns. Without HTTP: a path of the gateway, a test or an embedding program calls it.
+import type { Caller } from "@tributary/kit/caller/caller";
+import type { Receipts } from "@tributary/kit/consistency/receipts";
+import type { TraceContext } from "@tributary/kit/http/trace-context";
+import type { OperationTypeNode } from "graphql";
+import type { RequestCpu } from "../document-cpu.ts";
+import type { InvalidOperation } from "../errors/invalid-operation.ts";
+import type { GatewayObserver, OperationIdentity } from "../observations.ts";
+import type { GraphqlRequest } from "./parse/graphql-request.ts";
+import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import type { ResultSummary } from "../result-summary.ts";
+import type { ResponseCaching } from "./run/caching/response-caching.ts";
+import type { ClientConnection } from "./run/deadline.ts";
+import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
+
+export interface ExecutionRequest {
+  readonly requestId: string;
+  readonly trace: TraceContext;
+  readonly graphql: GraphqlRequest;
+  /** From the operation store. Undefined: stage 2 validates the document. */
+  readonly operation: ValidatedOperation | undefined;
+  /** A GET must not be a mutation. */
+  readonly method: "GET" | "POST";
+  /** Forwarded to the subgraphs unchanged. */
+  readonly authorization: string | undefined;
+  /** The receipts of earlier writes that came outside of `graphql`. */
+  readonly receipts: string | readonly string[] | undefined;
+  /** Undefined: no limit applies, and `authorization` is not verified. */
+  readonly caller: Caller | undefined;
+  /** Whether caches may store the result if every subgraph permits it. */
+  readonly isCacheable: boolean;
+  readonly wantsQueryPlan: boolean;
+  /** The fetches are aborted when it closes. */
+  readonly connection: ClientConnection;
+  readonly cpu: RequestCpu;
+  readonly record: GraphqlRequestRecord | undefined;
+}
+
+export type ExecutionResult =
+  | ExecutedOperation
+  | { readonly kind: "invalid"; readonly operation: InvalidOperation }
+  /** `error` is a Rejection, or else a bug. `identity` is undefined before the operation is validated. */
+  | { readonly kind: "rejected"; readonly error: unknown; readonly identity: OperationIdentity | undefined };
+
+export interface ExecutedOperation {
+  readonly kind: "executed";
+  readonly body: Buffer;
+  readonly summary: ResultSummary | undefined;
+  /** Undefined: caches must not store the result. */
+  readonly caching: ResponseCaching | undefined;
+  /** The receipt of a mutation; undefined if its services reported no position. */
+  readonly receipt: string | undefined;
+  /** When plan, run and shape started, by the monotonic clock. Undefined unless `measuresStages`. */
+  readonly startsMs: readonly [planMs: number, runMs: number, shapeMs: number] | undefined;
+}
+
+export interface ExecuteOptions {
+  readonly requestTimeoutMs: number;
+  readonly measuresStages: boolean;
+  readonly receipts: Receipts;
+  readonly charges: OperationCharges;
+  readonly observe: GatewayObserver;
+}
+
+export interface OperationCharges {
+  /** @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE. */
+  chargeOperation(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number): void;
+  debitResult(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;
+}
+
+export interface ChargedRequest {
+  readonly caller: Caller | undefined;
+}

@@ -1,0 +1,26 @@
+// Stage 2 of 5: parse. The result: one operation of a validated document, without variables. All requests for the operation use the same object.
+import type { PriorityClass } from "@tributary/kit/admission/priority";
+import type { DocumentNode, OperationDefinitionNode } from "graphql";
+import type { OperationIdentity } from "../../observations.ts";
+
+/** By name. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
+export interface ValidatedOperation {
+  readonly source: string;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly identity: OperationIdentity;
+  /** The class under overload, before the client lowers it by `Priority`. */
+  readonly priority: PriorityClass;
+  /** In the operation store, while the document is stored. Negative when a plan is freed. */
+  addRetainedBytes(bytes: number): void;
+}
+
+/** Limits the operation name in logs and metrics, because clients choose it. */
+const nameCharactersMax = 100;
+
+export function identifyOperation({ name }: OperationDefinitionNode, documentHash: string): OperationIdentity {
+  return { operationName: name?.value.slice(0, nameCharactersMax), documentHash };
+}

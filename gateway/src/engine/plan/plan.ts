@@ -1,0 +1,225 @@
+// Stage 3 of 5: plan. Finds or creates the compiled plan of an operation, once per request. A *variant* is the plan for one combination of the values
+// of `@skip`/`@include` variables, of nulls in non-null arguments, and of override labels. A new one is normalized (normalize/), planned
+// (plan-cache.ts, else a worker of planner/ by rewrite/) and compiled (compile/). `__schema` and `__type` are executed over the API schema
+// (introspection/).
+import type { QueryPlan } from "@apollo/query-planner";
+import { Kind, type OperationDefinitionNode, type VariableDefinitionNode } from "graphql";
+import { countCpu, type DocumentCpu } from "../../document-cpu.ts";
+import { Rejection } from "../../errors/rejections.ts";
+import type { ValidatedOperation, Variables } from "../parse/validated-operation.ts";
+import type { Compile } from "./compile/compile.ts";
+import type { CompiledPlan } from "./compile/compiled-plan.ts";
+import { printMarked, restoreMarked } from "./normalize/big-literals.ts";
+import { normalize, type NormalizeOptions } from "./normalize/normalize.ts";
+import { listStrictVariables } from "./normalize/null-arguments.ts";
+import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
+import { listConditionVariables } from "./normalize/resolve-conditions.ts";
+
+export interface PlanOptions extends NormalizeOptions {
+  /** Returns a `QueryPlan` as JSON. */
+  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
+  readonly compile: Compile;
+  readonly listCombinations: (validated: ValidatedOperation) => readonly OverrideCombination[];
+  readonly onCompiled: (plan: CompiledPlan) => void;
+}
+
+export interface PlanStage {
+  /**
+   * @param variables as the client sent them, validated, without defaults.
+   * @param cpu counts the CPU time that this thread takes for a new variant.
+   * @throws Rejection OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition or an argument of a directive is null; or of the planner pool.
+   */
+  plan(
+    validated: ValidatedOperation,
+    variables: Variables,
+    traceId: string,
+    cpu?: DocumentCpu,
+  ): CompiledPlan | Promise<CompiledPlan>;
+  /** For developers: nothing is compiled. Parameters and errors as `plan`. */
+  explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
+  /** The variants for these variables and all combinations of override labels. */
+  prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
+  /** Of the variables that select variants. */
+  conditionsOf(validated: ValidatedOperation): readonly Variables[];
+}
+
+/** Then the variant that was created first is evicted. */
+const variantsMax = 64;
+
+interface Variants {
+  readonly names: readonly SelectingVariable[];
+  readonly combinations: readonly OverrideCombination[];
+  /** By `conditionValues` and labels, in order of creation. */
+  readonly byKey: Map<string, Variant>;
+}
+
+interface SelectingVariable {
+  readonly name: string;
+  /** In `@skip` or `@include`. Otherwise in a non-null argument, and it matters only whether it is null. */
+  readonly isCondition: boolean;
+}
+
+interface Variant {
+  readonly conditions: Variables;
+  /** Equal for variants that differ only in labels. */
+  readonly conditionValues: string;
+  /** A promise until the plan is compiled: later requests need no `await`. */
+  plan: CompiledPlan | Promise<CompiledPlan>;
+  readonly retention: Retention;
+}
+
+/** The bytes of one variant, in the size of its operation's document. */
+interface Retention {
+  add(bytes: number): void;
+  /** Later calls of both functions do nothing: a plan that was evicted can still be in use. */
+  release(): void;
+}
+
+export function createPlanStage(options: PlanOptions): PlanStage {
+  const variantsByOperation = new WeakMap<ValidatedOperation, Variants>();
+
+  async function compileVariant(
+    validated: ValidatedOperation,
+    conditions: Variables,
+    combination: OverrideCombination,
+    retention: Retention,
+    cpu: DocumentCpu,
+  ): Promise<CompiledPlan> {
+    const { normalized, plan } = await countCpu(cpu, () => queryPlanFor(validated, conditions, combination));
+    const compiled = countCpu(cpu, () => options.compile(normalized, plan, retention.add));
+    options.onCompiled(compiled);
+    return compiled;
+  }
+
+  async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
+    const normalized = normalize(validated.document, validated.operation, conditions, options);
+    const { planned } = normalized;
+    // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.
+    if (!planned) return { normalized, plan: { kind: "QueryPlan" } satisfies QueryPlan };
+    const planJson = await options.plan(printMarked(planned, options.apiSchema), labels);
+    const plan = JSON.parse(restoreMarked(planJson)) as QueryPlan;
+    // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
+    if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
+    return { normalized, plan };
+  }
+
+  function variantsOf(validated: ValidatedOperation): Variants {
+    const known = variantsByOperation.get(validated);
+    if (known) return known;
+    const variants = createVariants(validated, options);
+    variantsByOperation.set(validated, variants);
+    return variants;
+  }
+
+  function planVariant(
+    validated: ValidatedOperation,
+    variables: Variables,
+    { names, byKey }: Variants,
+    combination: OverrideCombination,
+    cpu: DocumentCpu = { documentCpuMs: 0 },
+  ): CompiledPlan | Promise<CompiledPlan> {
+    const conditions = readConditions(validated.operation, names, variables);
+    const conditionValues = names.map(({ name }) => String(conditions[name])).join();
+    const key = combination.labels.length === 0 ? conditionValues : `${conditionValues} ${combination.labels.join()}`;
+    const cached = byKey.get(key);
+    if (cached) return cached.plan;
+    const retention = createRetention(validated);
+    const plan = compileVariant(validated, conditions, combination, retention, cpu);
+    addVariant(byKey, key, { conditions, conditionValues, plan, retention }, plan);
+    return plan;
+  }
+
+  return {
+    plan(validated, variables, traceId, cpu) {
+      const variants = variantsOf(validated);
+      return planVariant(validated, variables, variants, chooseCombination(variants.combinations, traceId), cpu);
+    },
+    async explain(validated, variables, traceId) {
+      const { names, combinations } = variantsOf(validated);
+      const conditions = readConditions(validated.operation, names, variables);
+      const { plan } = await queryPlanFor(validated, conditions, chooseCombination(combinations, traceId));
+      return plan;
+    },
+    async prepare(validated, variables) {
+      const variants = variantsOf(validated);
+      for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
+    },
+    conditionsOf(validated) {
+      const variants = variantsByOperation.get(validated)?.byKey.values() ?? [];
+      // A Map, because variants that differ only in labels have the same conditions.
+      const conditionsByValues = new Map<string, Variables>();
+      for (const { conditionValues, conditions } of variants) conditionsByValues.set(conditionValues, conditions);
+      return [...conditionsByValues.values()];
+    },
+  };
+}
+
+/** Removes the new variant if its compilation fails: the next request tries again. */
+function addVariant(byKey: Map<string, Variant>, key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
+  byKey.set(key, variant);
+  if (byKey.size > variantsMax) evictOldest(byKey);
+
+  const replacePromise = (compiled: CompiledPlan): void => {
+    variant.plan = compiled;
+  };
+  const removeFailed = (): void => {
+    variant.retention.release();
+    if (byKey.get(key) === variant) byKey.delete(key);
+  };
+  plan.then(replacePromise, removeFailed);
+}
+
+function evictOldest(byKey: Map<string, Variant>): void {
+  const [oldest] = byKey;
+  if (!oldest) return;
+  const [key, variant] = oldest;
+  byKey.delete(key);
+  variant.retention.release();
+}
+
+function createRetention(validated: ValidatedOperation): Retention {
+  let retainedBytes = 0;
+  let isReleased = false;
+  return {
+    add(bytes) {
+      if (isReleased) return;
+      retainedBytes += bytes;
+      validated.addRetainedBytes(bytes);
+    },
+    release() {
+      if (isReleased) return;
+      isReleased = true;
+      validated.addRetainedBytes(-retainedBytes);
+    },
+  };
+}
+
+function createVariants(validated: ValidatedOperation, { apiSchema, listCombinations }: PlanOptions): Variants {
+  const { document, operation } = validated;
+  const conditions = new Set(listConditionVariables(document, operation));
+  const strict = listStrictVariables(document, operation, apiSchema);
+  const names = [...new Set([...conditions, ...strict])].map((name) => ({ name, isCondition: conditions.has(name) }));
+  return { names, combinations: listCombinations(validated), byKey: new Map() };
+}
+
+/** The coerced values: a variable that the client did not send has its default (GraphQL spec, "CoerceVariableValues"). A condition without is null. */
+function readConditions(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  names: readonly SelectingVariable[],
+  variables: Variables,
+): Variables {
+  if (names.length === 0) return {};
+  const values: [string, unknown][] = [];
+  for (const { name, isCondition } of names) {
+    const value = Object.hasOwn(variables, name) ? variables[name] : readDefault(name, variableDefinitions);
+    if (isCondition || value === null) values.push([name, value ?? null]);
+  }
+  return Object.fromEntries(values);
+}
+
+function readDefault(name: string, definitions: readonly VariableDefinitionNode[]): boolean | null | undefined {
+  const definition = definitions.find(({ variable }) => variable.name.value === name);
+  const defaultValue = definition?.defaultValue;
+  if (defaultValue?.kind === Kind.NULL) return null;
+  return defaultValue?.kind === Kind.BOOLEAN ? defaultValue.value : undefined;
+}

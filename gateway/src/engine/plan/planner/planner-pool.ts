@@ -1,0 +1,181 @@
+// The planner pool: worker threads that run Apollo's query planner, because planning one operation can take seconds. One pool per gateway process,
+// for all generations.
+//
+// main thread:   planner-pool -> supergraph-planner (plans operations of one supergraph), job-queue, worker-slot -> planner-worker
+// worker thread: worker-entry -> task-runner -> ../rewrite/query-planner
+// Both sides exchange the types of worker-messages.
+//
+// A *task* is one message to a worker, and a *job* is a task with its limit of CPU time and the callback that gets its outcome. Each worker has a
+// slot, which runs its jobs one by one, in this order:
+//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use
+//   setup jobs   for this worker: load or drop one supergraph
+//   queued jobs  for any worker: plan one operation, or execute one large introspection
+import { UnusableSupergraph } from "../../../errors/unusable-supergraph.ts";
+import type { GatewayObserver } from "../../../observations.ts";
+import { createJobQueue } from "./job-queue.ts";
+import { startPlannerWorker } from "./planner-worker.ts";
+import { createSupergraphPlanner, type RunTask, type SupergraphPlanner, toError } from "./supergraph-planner.ts";
+import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./worker-messages.ts";
+import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
+
+export interface PlannerPool {
+  /**
+   * Loads the supergraph in all workers. If one of them fails, all drop it.
+   * @throws UnusableSupergraph if the supergraph is the cause; any other Error if a later attempt can succeed.
+   */
+  load(supergraphSdl: string): Promise<SupergraphPlanner>;
+  /** The number of operations and large introspections that wait for a worker. */
+  countQueuedJobs(): number;
+  /** Terminates the workers. Operations that run or wait are rejected: their jobs settle as `worker-lost` or `not-started`. */
+  close(): Promise<void>;
+}
+
+export interface PlannerPoolOptions {
+  /** The number of worker threads, at least 1. Each holds a query planner for every supergraph in use. */
+  readonly workers: number;
+  /**
+   * A worker that uses more CPU time for one operation or introspection is terminated and replaced, and the request is rejected with
+   * OPERATION_TOO_COMPLEX.
+   */
+  readonly planTimeoutMs: number;
+  readonly observe: GatewayObserver;
+  /** The entry module of the worker threads. Tests replace it. */
+  readonly workerFile?: URL;
+  /** The greatest number of queued jobs, 1,000 by default. Running jobs do not count. */
+  readonly queuedJobsMax?: number;
+  /** How long a job may be queued. Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
+  readonly waitMsMax?: number;
+  /** The CPU time of each start job and setup job, 60 s by default. */
+  readonly loadTimeoutMs?: number;
+  /**
+   * The heap limit of each worker, 512 MB by default: the query planner of a large supergraph takes 100 MB. A worker that needs more is terminated
+   * and replaced, and its task is not retried: a request is rejected with OPERATION_TOO_COMPLEX, the load of a supergraph fails.
+   */
+  readonly workerHeapMbMax?: number;
+}
+
+/** How long a worker takes to start on a busy machine. */
+const workerStartMsMax = 2_000;
+
+const defaultWorkerFile = new URL("worker-entry.ts", import.meta.url);
+
+type LoadResult =
+  | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
+  /** `outcome` is that of the first worker that did not load the supergraph. */
+  | { readonly kind: "failed"; readonly outcome: TaskOutcome };
+
+export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
+  const { workers, planTimeoutMs, observe, workerFile: file = defaultWorkerFile } = options;
+  const { workerHeapMbMax: heapMbMax = 512 } = options;
+  const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
+  /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
+  const supergraphs = new Map<number, string>();
+  /** Called for each queued job that a worker takes, also for an introspection. */
+  const onTaken = (waitedMs: number) => observe({ kind: "plan-started", waitedMs });
+  const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
+  let lastId = 0;
+
+  // Each slot starts its worker at once, and calls `start` and `listStartJobs` again when it replaces a lost worker.
+  const slots = Array.from({ length: workers }, () =>
+    createWorkerSlot({
+      start: (onLost) =>
+        startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost, onLogEntry: observe }),
+      listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
+      takeQueuedJob: () => queue.take(),
+      onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
+    }),
+  );
+
+  /** Retries once if a worker died, because the cause may be outside the supergraph. */
+  async function load(supergraphSdl: string): Promise<SupergraphPlanner> {
+    const firstResult = await loadOnce(supergraphSdl);
+    const mustRetry = firstResult.kind === "failed" && hasWorkerDied(firstResult.outcome);
+    const result = mustRetry ? await loadOnce(supergraphSdl) : firstResult;
+    if (result.kind === "failed") throw toLoadError(result.outcome);
+    return result.planner;
+  }
+
+  async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
+    const id = ++lastId;
+    const task: Task = { kind: "load", id, supergraphSdl };
+    const outcomes = await Promise.all(
+      slots.map(async (slot) => {
+        const outcome = await runSetupTask(slot, task, loadTimeoutMs);
+        // Added only after a worker has loaded it: a supergraph that ends every worker must not become a start job.
+        if (outcome.kind === "loaded") supergraphs.set(id, supergraphSdl);
+        return outcome;
+      }),
+    );
+    const failure = outcomes.find(({ kind }) => kind !== "loaded");
+    if (failure) {
+      release(id);
+      return { kind: "failed", outcome: failure };
+    }
+    // All workers return the same `loaded`; the first one is used.
+    const loaded = outcomes.find((outcome) => outcome.kind === "loaded");
+    if (!loaded) throw new Error("A planner pool needs at least one worker.");
+    const runTask: RunTask = (task) => runInAnyWorker({ ...task, id });
+    const planner = createSupergraphPlanner({ loaded, runTask, release: () => release(id), observe });
+    return { kind: "loaded", planner };
+  }
+
+  /** Returns at once; the workers drop the supergraph later. A replacement of a worker does not load it any more. */
+  function release(id: number): void {
+    supergraphs.delete(id);
+    for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
+  }
+
+  /** Retries once if the worker died, because the cause may be outside the operation. */
+  async function runInAnyWorker(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
+    const outcome = await enqueue(task);
+    return hasWorkerDied(outcome) ? enqueue(task) : outcome;
+  }
+
+  function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
+    return new Promise((settle) => {
+      queue.add({ task, cpuMsMax: planTimeoutMs, settle }, planningCostOf(task));
+      for (const slot of slots) slot.notify();
+    });
+  }
+
+  return {
+    load,
+    countQueuedJobs: queue.count,
+    async close() {
+      queue.close();
+      await Promise.all(slots.map((slot) => slot.close()));
+    },
+  };
+}
+
+/**
+ * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
+ * supergraph fail in it.
+ */
+function listStartJobs(supergraphs: ReadonlyMap<number, string>, cpuMsMax: number): PlannerJob[] {
+  const tasks: Task[] = [{ kind: "start" }];
+  for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl });
+  return tasks.map((task) => ({ task, cpuMsMax, settle: () => {} }));
+}
+
+/** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
+function planningCostOf(task: PlanTask | IntrospectTask): number {
+  return task.kind === "plan" ? task.operationText.length : Infinity;
+}
+
+function toLoadError(outcome: TaskOutcome): Error {
+  const cause = toError(outcome);
+  const isOfSupergraph =
+    outcome.kind === "failed" ||
+    (outcome.kind === "worker-lost" && (outcome.reason === "deadline" || outcome.reason === "memory"));
+  return isOfSupergraph ? new UnusableSupergraph(cause.message, { cause }) : cause;
+}
+
+/** False for a worker that was lost for another reason: an instant retry would not help. */
+function hasWorkerDied(outcome: TaskOutcome): boolean {
+  return outcome.kind === "worker-lost" && outcome.reason === "died";
+}
+
+function runSetupTask(slot: WorkerSlot, task: Task, cpuMsMax: number): Promise<TaskOutcome> {
+  return new Promise((settle) => slot.addSetupJob({ task, cpuMsMax, settle }));
+}

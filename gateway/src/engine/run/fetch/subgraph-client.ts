@@ -1,0 +1,176 @@
+// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas.
+import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
+import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
+import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
+import type { GatewayObserver } from "../../../observations.ts";
+import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
+
+export type AbortReason = "timeout" | "disconnected";
+
+/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted. */
+export interface WriteCount {
+  settled: number;
+}
+
+export interface SubgraphClient {
+  readonly name: string;
+  /** Of all generations. `post` increments it. */
+  readonly writes: Readonly<WriteCount>;
+  /** Never rejects: failures are replies too. */
+  post(body: string, o: PostOptions): Promise<HttpReply>;
+  /** For a further request after `replica` rejected one. False if the budget has none left. */
+  takeRetry(replica: string): boolean;
+  close(): Promise<void>;
+}
+
+interface PostOptions {
+  readonly headers: readonly string[];
+  /** A mutation that may have arrived is never sent again. */
+  readonly isIdempotent: boolean;
+  readonly signal: AbortSignalLike;
+  readonly traced: TracedRequest | undefined;
+}
+
+export type HttpReply =
+  | {
+      readonly kind: "response";
+      /** By URL and address: for the log. */
+      readonly replica: string;
+      readonly status: number;
+      readonly contentType: string | undefined;
+      /** Of a mutation, in the change feed of the subgraph. */
+      readonly writePosition: string | undefined;
+      readonly cacheControl: string | undefined;
+      readonly body: Buffer;
+    }
+  | FailedFetch;
+
+export type FailedFetch =
+  | {
+      readonly kind: "failed";
+      readonly code: FetchFailureCode;
+      readonly cause: unknown;
+      /** Undefined if the fetch was not sent. */
+      readonly replica: string | undefined;
+    }
+  /** Not a failure of the subgraph: not sent before the deadline, or the client disconnected, which then gets no code. */
+  | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" };
+
+export type FetchFailureCode =
+  | "SUBGRAPH_UNAVAILABLE"
+  | "SUBGRAPH_TIMEOUT"
+  | "SUBGRAPH_INVALID_RESPONSE"
+  | "SUBGRAPH_RESPONSE_TOO_LARGE";
+
+export interface SubgraphClientOptions {
+  readonly writes: WriteCount;
+  readonly observe: GatewayObserver;
+}
+
+/** Further fetches are rejected at once, so that no queue grows without limit. */
+const fetchesMax = 1_024;
+const connectTimeoutMs = 1_000;
+
+/** Redirects are not followed; compressed responses are not requested. */
+export function createSubgraphClient(
+  { service: name, urls, timeoutMs, bodyBytesMax }: Omit<SubgraphSettings, "checksKeys">,
+  { writes, observe }: SubgraphClientOptions,
+): SubgraphClient {
+  if (urls.length === 0) return createAbsentClient(name, writes);
+  const upstream = createUpstream({
+    urls,
+    requestsMax: fetchesMax,
+    open: (address) => openPool(address, { connectionsMax: fetchesMax, connectTimeoutMs }),
+    close: (pool) => pool.close(),
+    observe: (observation) => observe({ ...observation, service: name }),
+  });
+  const transport = createBufferedTransport(bodyBytesMax);
+
+  async function post(body: string, { headers, isIdempotent, signal, traced }: PostOptions): Promise<HttpReply> {
+    try {
+      const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
+      const result = await upstream.send(request, transport);
+      const isMutation = !isIdempotent;
+      if (isMutation && countsAsSettled(result)) writes.settled++;
+      return toReply(result);
+    } catch (error) {
+      // For example a line break in a header.
+      return failed("SUBGRAPH_UNAVAILABLE", error);
+    }
+  }
+
+  return { name, writes, post, takeRetry: (replica) => upstream.takeRetry(replica), close: () => upstream.close() };
+}
+
+function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
+  const reply = failed("SUBGRAPH_UNAVAILABLE", new Error(`The subgraph ${name} has no address`));
+  return {
+    name,
+    writes,
+    post: () => Promise.resolve(reply),
+    takeRetry: () => false,
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A mutation that was rejected for overload: counting it would end the sharing of queries and add load. */
+function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
+  return result.kind === "response" || result.reason !== "overloaded";
+}
+
+function toReply(result: UpstreamResult<Buffer>): HttpReply {
+  if (result.kind === "failed") return toFailure(result);
+  const { replica, status, headers, body } = result;
+  const encoding = headers["content-encoding"];
+  const isCompressed = encoding !== undefined && encoding !== "identity";
+  if (isCompressed) {
+    const cause = new Error("The response is compressed, which was not requested");
+    return failed("SUBGRAPH_INVALID_RESPONSE", cause, replica);
+  }
+  const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
+  return {
+    kind: "response",
+    replica,
+    status,
+    contentType: textOf("content-type"),
+    writePosition: textOf(writePositionHeader),
+    cacheControl: textOf("cache-control"),
+    body,
+  };
+}
+
+function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
+  switch (reason) {
+    case "timeout":
+      return failed("SUBGRAPH_TIMEOUT", cause, replica);
+    case "aborted":
+      return abortedFetch(cause, replica);
+    case "too-large":
+      return failed("SUBGRAPH_RESPONSE_TOO_LARGE", cause, replica);
+    case "refused":
+    case "overloaded":
+      return failed("SUBGRAPH_UNAVAILABLE", cause, replica);
+    case "reset":
+      return failed(isInvalidHttp(cause) ? "SUBGRAPH_INVALID_RESPONSE" : "SUBGRAPH_UNAVAILABLE", cause, replica);
+  }
+}
+
+/** @param reason of the signal. */
+export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
+  if (reason === ("disconnected" satisfies AbortReason)) return unsentFetch();
+  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
+}
+
+export function unsentFetch(): FailedFetch {
+  return { kind: "abandoned", code: "DEADLINE_EXCEEDED" };
+}
+
+function isInvalidHttp(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === "HTTPParserError";
+}
+
+function failed(code: FetchFailureCode, cause: unknown, replica?: string): FailedFetch {
+  return { kind: "failed", code, cause, replica };
+}

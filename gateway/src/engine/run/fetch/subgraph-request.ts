@@ -1,0 +1,57 @@
+// Stage 4 of 5: run. A request to a subgraph, as the layers of a fetch pass it on.
+import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { TraceContext } from "@tributary/kit/http/trace-context";
+import type { GraphqlRequestRecord } from "../../../telemetry/request-record.ts";
+import type { CachingCollector } from "../caching/response-caching.ts";
+import type { CacheableRead } from "./cache-slots.ts";
+import type { FetchResult } from "./subgraph-response.ts";
+
+/**
+ * Everything that a response may depend on, known before the first layer: layers compare it, and the innermost one sends it. No response depends on
+ * the request id or the trace.
+ */
+export interface ReadIdentity {
+  readonly service: string;
+  /** JSON. */
+  readonly body: string;
+  /** Undefined also for a read whose result is for all callers. */
+  readonly authorization: string | undefined;
+  /** A read joins only a read with the same receipts, which was sent after the writes that they prove. */
+  readonly receipts: string | undefined;
+  /** Mutations of this process: an earlier read may not contain a write whose response a client already has. */
+  readonly settledWrites: number;
+  /** Changes that the subgraph's feed had reported; 0 without the entity cache. */
+  readonly feedChanges: number;
+}
+
+export interface ClientRequest {
+  readonly requestId: string;
+  readonly trace: TraceContext;
+  /** By its receipts. */
+  readonly provenWrites: readonly ServiceWrite[];
+  /** Positions of its mutations in the feeds of their services, for its receipt. */
+  writes: ServiceWrite[] | undefined;
+  /** Undefined if caches must not store the response. */
+  readonly caching: CachingCollector | undefined;
+  /** Undefined if metrics, traces and the access log are off. */
+  readonly record: GraphqlRequestRecord | undefined;
+}
+
+export interface SubgraphRequest extends ReadIdentity {
+  readonly scope: ClientRequest;
+  readonly isMutation: boolean;
+  /** False within a mutation: its reads must see its writes. */
+  readonly isShareable: boolean;
+  /** Results of this client request that an equal request may repeat; undefined if none can be equal. */
+  readonly repeats: Map<string, Promise<FetchResult>> | undefined;
+  /** For a request that is read through the entity cache. */
+  readonly cacheable: CacheableRead | undefined;
+  /** `body` has the extension then (`withCacheMetadata`). */
+  readonly wantsCaching: boolean;
+  /** Called by the innermost layer, once. */
+  readonly onResult?: (result: FetchResult) => void;
+}
+
+/** Never rejects, except for bugs: failures are results too. */
+export type Fetch = (request: SubgraphRequest, signal: AbortSignalLike) => Promise<FetchResult>;

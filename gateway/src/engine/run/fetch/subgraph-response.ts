@@ -1,0 +1,174 @@
+// Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, 7.1 "Response Format").
+import { parseBigIntJson } from "@tributary/kit/json/exact-json";
+import { isClientCode, isForwardedCode } from "../../../errors/codes.ts";
+import type { SharedSource } from "../caching/memoize-by-source.ts";
+import { readSubgraphCaching, type SubgraphCaching } from "../caching/response-caching.ts";
+import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
+
+export type ResponsePath = readonly (string | number)[];
+
+/** May contain secrets: masked before a client gets it, and never logged. */
+export interface SubgraphError {
+  readonly message: string;
+  readonly path: ResponsePath | undefined;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+export type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
+
+export type SubgraphResponse =
+  | {
+      readonly kind: "graphql";
+      readonly data: Record<string, unknown> | null;
+      readonly errors: readonly SubgraphError[];
+      /** Only read if the request asked for it. */
+      readonly caching?: SubgraphCaching | undefined;
+      /** Without executing it. Undefined with data. */
+      readonly isDocumentRejected?: boolean | undefined;
+      readonly replica: string;
+    }
+  /** A complete response that cannot be used. */
+  | {
+      readonly kind: "unusable";
+      readonly code: FetchFailureCode;
+      readonly why: ResponseDefect;
+      readonly replica: string;
+    };
+
+/** For the log: no part of the body, which may contain secrets. */
+interface ResponseDefect {
+  readonly defect:
+    | "unavailable status"
+    | "no JSON object"
+    | "data is no object"
+    | "errors are no list of errors"
+    | "no data";
+  readonly status: number;
+  readonly bodyBytes: number;
+  readonly contentType: string | undefined;
+}
+
+/** Never changed: several client requests can share it. */
+export type FetchResult = (FailedFetch | SubgraphResponse) & SharedSource;
+
+const pathStepsMax = 200;
+
+/** Often sent by a proxy in front of the subgraph. */
+const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+type HttpResponse = Extract<HttpReply, { kind: "response" }>;
+
+/**
+ * Never throws. A response is used if it contains, by its status: 2xx: data or errors; 429, 502, 503, 504: data, or an error that is meant for the
+ * client; any other: an error.
+ */
+export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false): SubgraphResponse {
+  const response = readGraphqlResponse(reply, wantsCaching);
+  const isUnavailable = unavailableStatuses.has(reply.status) && !hasContent(response);
+  return isUnavailable ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE") : response;
+}
+
+function hasContent(response: SubgraphResponse): boolean {
+  if (response.kind !== "graphql") return false;
+  return response.data !== null || response.errors.some(({ extensions }) => isForwardedCode(extensions["code"]));
+}
+
+function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): SubgraphResponse {
+  const { status } = reply;
+  const body = parseObject(reply.body);
+  if (body === undefined) return unusable("no JSON object", reply);
+  const data = body["data"] ?? null;
+  const errors = readErrors(body["errors"] ?? []);
+  if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
+  if (errors === undefined) return unusable("errors are no list of errors", reply);
+  const isSuccess = status >= 200 && status < 300;
+  // A rejection (4xx, 500) must have errors: without them its data may be null for a reason that is not reported.
+  const needsErrors = data === null || (!isSuccess && !unavailableStatuses.has(status));
+  if (needsErrors && errors.length === 0) return unusable("no data", reply);
+  const response = {
+    kind: "graphql",
+    data: data as Record<string, unknown> | null,
+    errors,
+    replica: reply.replica,
+  } as const;
+  if (data === null) return { ...response, isDocumentRejected: isDocumentRejected(body, status, errors) };
+  const isCacheable = wantsCaching && status === 200 && errors.length === 0;
+  if (!isCacheable) return response;
+  return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
+}
+
+/** 400 by GraphQL over HTTP, 422 by gqlgen, 200 by most others. */
+const rejectionStatuses: ReadonlySet<number> = new Set([200, 400, 422]);
+
+/**
+ * A request error (GraphQL spec, 7.1.2) has no `data`. Some servers send `data: null` without paths (async-graphql, gqlgen), some paths in the
+ * document without `data` (graphql-ruby, Hot Chocolate).
+ */
+function isDocumentRejected(
+  body: Readonly<Record<string, unknown>>,
+  status: number,
+  errors: readonly SubgraphError[],
+): boolean {
+  const isRequestError = !Object.hasOwn(body, "data") || errors.every(({ path }) => path === undefined);
+  return isRequestError && rejectionStatuses.has(status) && errors.every(mayRejectDocument);
+}
+
+/** Codes differ: `GRAPHQL_VALIDATION_FAILED` (Apollo Server, gqlgen), `undefinedField` (graphql-ruby), mostly none. A known code has another reason. */
+function mayRejectDocument({ extensions: { code } }: SubgraphError): boolean {
+  return !isClientCode(code) || code === "GRAPHQL_VALIDATION_FAILED" || code.endsWith("_LIMIT_EXCEEDED");
+}
+
+/** Whole numbers beyond 2^53 - 1 become bigints: rounded, a key would be that of another row. */
+function parseObject(json: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const body = parseBigIntJson(json);
+    return typeof body === "object" && body !== null && !Array.isArray(body)
+      ? (body as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readErrors(raw: unknown): readonly SubgraphError[] | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  const errors = raw.map(readError);
+  return errors.every((error) => error !== undefined) ? errors : undefined;
+}
+
+function readError(raw: unknown): SubgraphError | undefined {
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return undefined;
+  const { message, path, extensions } = raw as Record<string, unknown>;
+  return {
+    message: typeof message === "string" ? message : "",
+    path: readPath(path),
+    extensions: typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {},
+  };
+}
+
+function readPath(raw: unknown): ResponsePath | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  const path: readonly unknown[] = raw.slice(0, pathStepsMax);
+  return path.every(isStep) ? path : undefined;
+}
+
+function isStep(raw: unknown): raw is string | number {
+  return typeof raw === "string" || Number.isInteger(raw);
+}
+
+function unusable(
+  defect: ResponseDefect["defect"],
+  { replica, status, body, contentType }: HttpResponse,
+  code: FetchFailureCode = "SUBGRAPH_INVALID_RESPONSE",
+): SubgraphResponse {
+  const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
+  return { kind: "unusable", code, why, replica };
+}
+
+/** RFC 9110, 8.3.1. */
+const mediaTypePattern = /^[a-z]{1,20}\/[\w.+-]{1,60}(?=\s*(?:;|$))/i;
+
+function readMediaType(contentType: string | undefined): string | undefined {
+  const match = mediaTypePattern.exec(contentType ?? "");
+  return match?.[0].toLowerCase();
+}
