@@ -9,7 +9,7 @@ import { postAt } from "../../traffic/seeded.ts";
 import type { AlertPlatform } from "./alert-platform.ts";
 
 /** An alert's name, and its label `unit`: the part of the platform that the alert is about. */
-export type ExpectedAlert = readonly [alert: string, unit: PartName | "rate-limit-store"];
+type ExpectedAlert = readonly [alert: string, unit: PartName | "rate-limit-store"];
 
 export interface Fault {
   readonly name: string;
