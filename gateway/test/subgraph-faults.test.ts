@@ -1,13 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { gzipSync } from "node:zlib";
+import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { codes } from "../src/errors/codes.ts";
 import { type FaultyFetch, faultyFetches } from "./helpers/fault-places.ts";
 import { findViolations } from "./helpers/find-violations.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
-import { type ResponseFault, everywhere, leak, shapeFaults } from "./helpers/response-faults.ts";
-import { type Fault, respondJson } from "./helpers/subgraphs.ts";
+import { type ResponseFault, shapeFaults } from "./helpers/response-faults.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
+import { bodyBytesMax, transportFaults } from "./helpers/transport-faults.ts";
 
 /* A fault of one subgraph makes only its own fields null, with an error for each null, and no client sees a text of the subgraph. */
 
@@ -18,7 +17,7 @@ beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
-    environment: { SUBGRAPH_TIMEOUT_MS: "500", SUBGRAPH_BODY_BYTES_MAX: "5000" },
+    environment: { SUBGRAPH_TIMEOUT_MS: "500", SUBGRAPH_BODY_BYTES_MAX: String(bodyBytesMax) },
   });
 });
 afterAll(async () => {
@@ -26,57 +25,7 @@ afterAll(async () => {
   await library.close();
 });
 
-const send = (status: number, text: string) => (response: ServerResponse) => respondJson(response, status, text);
-const html = "<!DOCTYPE html><h1>Internal Server Error</h1>";
-const errorWith = (code: string, message = leak) =>
-  JSON.stringify({ data: null, errors: [{ message, extensions: { code, stacktrace: [leak] } }] });
-
 const oneLogLine = /^(subgraph-(fetch-failed|errors|response-invalid)|values-rejected)$/;
-
-/** Faults below GraphQL, and failures that a subgraph reports. */
-const transportFaults = (
-  [
-    ["closes the connection", "SUBGRAPH_UNAVAILABLE", (response) => response.destroy()],
-    ["never responds", "SUBGRAPH_TIMEOUT", () => {}],
-    ["stops in the middle of its body", "SUBGRAPH_TIMEOUT", (response) => response.writeHead(200).write('{"data":')],
-    ["drips", "SUBGRAPH_TIMEOUT", drip],
-    [
-      "breaks off its body",
-      "SUBGRAPH_UNAVAILABLE",
-      (response) => response.writeHead(200, { "content-length": 99 }).write("{", () => response.destroy()),
-    ],
-    ["responds 500 with HTML", "SUBGRAPH_INVALID_RESPONSE", send(500, html)],
-    ["responds 200 with HTML", "SUBGRAPH_INVALID_RESPONSE", send(200, html)],
-    ["sends an empty body", "SUBGRAPH_INVALID_RESPONSE", send(200, "")],
-    ["sends half a JSON text", "SUBGRAPH_INVALID_RESPONSE", send(200, `{"data":{"x":"${leak}`)],
-    ["sends too many bytes", "SUBGRAPH_RESPONSE_TOO_LARGE", send(200, `{"data":{"x":"${"x".repeat(6000)}"}}`)],
-    ["responds 401 with a text", "SUBGRAPH_INVALID_RESPONSE", send(401, "who are you")],
-    [
-      "responds 401 in GraphQL",
-      "UNAUTHENTICATED",
-      send(401, errorWith("UNAUTHENTICATED", codes.UNAUTHENTICATED.message)),
-    ],
-    [
-      "responds 429",
-      "SUBGRAPH_UNAVAILABLE",
-      (response) => response.writeHead(429, { "retry-after": "9999" }).end("{}"),
-    ],
-    ["responds 503", "SUBGRAPH_UNAVAILABLE", send(503, '{"errors":[{"message":"later"}]}')],
-    [
-      "redirects",
-      "SUBGRAPH_INVALID_RESPONSE",
-      (response) => response.writeHead(302, { location: library.books.url }).end(),
-    ],
-    [
-      "compresses its response, although the gateway does not accept it",
-      "SUBGRAPH_INVALID_RESPONSE",
-      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}")),
-    ],
-    ["does not send HTTP", "SUBGRAPH_INVALID_RESPONSE", (response) => response.socket?.end("SSH-2.0-OpenSSH\r\n")],
-    ["reports SERVICE_UNAVAILABLE", "SUBGRAPH_UNAVAILABLE", send(200, errorWith("SERVICE_UNAVAILABLE"))],
-    ["reports INTERNAL_SERVER_ERROR", "SUBGRAPH_ERROR", send(200, errorWith("INTERNAL_SERVER_ERROR"))],
-  ] satisfies readonly (readonly [name: string, code: string, respond: Fault])[]
-).map(([name, code, respond]): ResponseFault => ({ name, fetches: everywhere, codes: [code], respond }));
 
 test.each([...transportFaults, ...shapeFaults])(
   "a subgraph that $name has errors for its own fields only, and is logged once",
@@ -150,12 +99,6 @@ function requestIdOf({ name }: FaultyFetch): string {
 
 function isFor({ name }: FaultyFetch, { authorization }: IncomingMessage["headers"]): boolean {
   return authorization === `Bearer ${name}`;
-}
-
-function drip(response: ServerResponse): void {
-  response.writeHead(200);
-  const timer = setInterval(() => response.write(" "), 10);
-  response.on("close", () => clearInterval(timer));
 }
 
 describe("the control: findViolations", () => {

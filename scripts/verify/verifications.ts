@@ -10,12 +10,10 @@ import { frozen } from "./checks/frozen/frozen.ts";
 import { openapi } from "./checks/openapi/openapi.ts";
 import { overload } from "./checks/overload/overload.ts";
 import { resilience } from "./checks/resilience/resilience.ts";
-import { rest } from "./checks/rest/rest.ts";
 import { rolling } from "./checks/rolling/rolling.ts";
 
 export const verifications: readonly Verification[] = [
   durability,
-  rest,
   cache,
   differential,
   resilience,

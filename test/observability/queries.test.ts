@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
-import { driveOutage, isRatioOf } from "../../scripts/verify/checks/alerts/outage.ts";
 import { type Exposition, readExposition, seriesOf } from "./exposition.ts";
 import { queries as queryTexts, recordings } from "./files.ts";
 import { type KnownSeries, listKnownSeries, valuesToCheck } from "./known-series.ts";
+import { driveOutage, isRatioOf } from "./outage.ts";
 import { matches, readQuery, type Selector, splitAlternatives } from "./promql.ts";
 import { type RunningUnits, startUnits } from "./running-units.ts";
 import { serviceNames } from "../services.ts";
@@ -25,8 +25,6 @@ beforeAll(async () => {
   measured = await driveOutage({
     graphqlUrl: units.gatewayUrl,
     restUrl: units.restUrl,
-    healthyMs: 0,
-    outageMs: 0,
     setFailing: (isFailing) => units.setComments(isFailing ? "failing" : "healthy"),
   });
   afterOutage = await units.read();

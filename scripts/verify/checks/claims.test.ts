@@ -1,10 +1,9 @@
 // The claims of the verifications hold for a correct outcome, and fail for each incorrect one.
 import { expect, test } from "vitest";
 import type { LoadReport } from "../traffic/open-loop.ts";
-import { findChanges, toOutcomes } from "./cache/outcomes.ts";
+import { findChanges } from "./cache/cache.ts";
 import type { SuiteTest } from "./cache/suite.ts";
 import { findImageFaults } from "./compose/images.ts";
-import { createLedger } from "./rest/ledger.ts";
 import { claimRollout, type RolloutOutcome } from "./rollout/rollout.ts";
 import type { RestartStep } from "./rollout/steps.ts";
 
@@ -45,37 +44,28 @@ test.each<[claim: string, Partial<RolloutOutcome>]>([
   expect(findFailed(outcome)).toEqual([expect.stringContaining(claim)]);
 });
 
-const tests = [suiteTest("a"), suiteTest("b", "optimal"), suiteTest("c", "optimal", "b")];
+const tests = [suiteTest("a"), suiteTest("b"), suiteTest("c", "b")];
 const failure = ["Assertion", "no"] as const;
-
-test("the result of a test whose dependency failed is not counted", () => {
-  const chain = [suiteTest("a"), suiteTest("b", "check", "a"), suiteTest("c", "check", "b"), suiteTest("d")];
-  const setup = ["Setup", "Response 1 status is 500, not 200"] as const;
-  const outcomes = toOutcomes(chain, { a: failure, b: true, c: setup, d: setup });
-  expect([...outcomes.values()]).toEqual(["fail", "dependency", "dependency", "setup"]);
-});
-
-test("a network error is a failure, and a test without a result was not run", () => {
-  const outcomes = toOutcomes([suiteTest("a"), suiteTest("b")], { a: ["FetchError", "socket hang up"] });
-  expect([...outcomes.values()]).toEqual(["fail", "not-run"]);
-});
 
 test.each([
   ["every failure is known", { a: true, b: failure, c: failure }, ["b"], []],
-  ["a failure is unknown", { a: failure, b: true, c: true }, [], ["a fails: Assertion: no (a)"]],
-  ["a known failure passes", { a: true, b: true, c: true }, ["b"], [listed("b", "its outcome is pass")]],
-  ["a known failure is no test", { a: true, b: true, c: true }, ["x"], [listed("x", "its outcome is undefined")]],
+  ["a failure is unknown", { a: failure, b: true, c: true }, [], ["a fails: Assertion,no (a)"]],
+  ["the setup of a test fails", { a: ["Setup", "500"], b: true, c: true }, [], ["a fails: Setup,500 (a)"]],
+  ["a test has no result", { a: true, b: true }, [], ["c was not run"]],
+  ["a known failure passes", { a: true, b: true, c: true }, ["b"], [listed("b")]],
+  ["the dependency of a known failure fails", { a: true, b: failure, c: failure }, ["b", "c"], [listed("c")]],
+  ["a known failure is no test", { a: true, b: true, c: true }, ["x"], [listed("x")]],
   ["an id is listed twice", { a: failure, b: true, c: true }, ["a", "a"], ["a is listed twice as a known failure"]],
 ] as const)("the changes if %s", (_, results, ids, changes) => {
   expect(findChanges(tests, results, [{ reason: "it is so", ids }])).toEqual(changes);
 });
 
-function listed(id: string, but: string): string {
-  return `${id} is listed as a known failure, but ${but}`;
+function listed(id: string): string {
+  return `${id} is listed as a known failure, but does not fail`;
 }
 
-function suiteTest(id: string, kind: SuiteTest["kind"] = "required", ...dependsOn: string[]): SuiteTest {
-  return { id, name: id, kind, dependsOn };
+function suiteTest(id: string, ...dependsOn: string[]): SuiteTest {
+  return { id, name: id, dependsOn };
 }
 
 const goodImage = {
@@ -99,27 +89,3 @@ test.each([
   expect(findImageFaults({ ...goodImage, ...wrong })).toEqual([fault]);
 });
 
-const posts = [
-  { id: "1", etag: '"a"' },
-  { id: "2", etag: '"b"' },
-];
-
-test("a post has one writer at a time", () => {
-  const ledger = createLedger(posts);
-  const [first, second] = [ledger.reserve(), ledger.reserve()];
-  expect(new Set([first?.id, second?.id])).toEqual(new Set(["1", "2"]));
-  expect(ledger.reserve()).toBeUndefined();
-  first?.release();
-  expect(ledger.reserve()?.id).toBe(first?.id);
-});
-
-test("a released write is required of reads that start later, not of earlier ones", () => {
-  const ledger = createLedger(posts);
-  const post = ledger.reserve();
-  const before = ledger.confirmed();
-  post?.release({ etag: '"c"', confirmed: { title: 3, commentId: 8 } });
-  expect(before.get(post?.id ?? "")).toEqual({ title: 0, commentId: 0 });
-  expect(ledger.confirmed().get(post?.id ?? "")).toEqual({ title: 3, commentId: 8 });
-  ledger.reserve()?.release();
-  expect(ledger.reserve()?.etag).toBe('"c"');
-});

@@ -1,69 +1,18 @@
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { serviceNames } from "../../platform/platform.ts";
-import { claimOutcome } from "./fault-run.ts";
-import { type Fault, faults } from "./faults.ts";
+import { faults } from "./faults.ts";
 import {
-  docsFolder,
   observabilityFolder,
   readRules,
   shorten,
   shortenQuery,
-  shorteningFactor,
-  toMs,
   writeAlertmanagerSettings,
   writePrometheusSettings,
 } from "./monitoring-settings.ts";
-import { type Notification, type NotificationReceiver, startNotificationReceiver } from "./notification-receiver.ts";
-
-const fault: Fault = {
-  name: "unit-down",
-  description: "posts is killed",
-  notified: [["UnitDown", "posts"]],
-  inhibited: [["ServiceFails", "posts"]],
-  possible: ["RequestsShed"],
-  inject: () => Promise.reject(new Error("not called")),
-};
-
-/** Serves docs/runbooks, as Prometheus does. */
-const pages = createServer(({ url }, response) => {
-  if (url === "/missing.md") response.writeHead(404);
-  response.end(url === "/missing.md" ? "" : readFileSync(join(docsFolder, "runbooks", url ?? "")));
-});
-let runbooks: string;
-beforeAll(async () => {
-  pages.listen(0, "127.0.0.1");
-  await once(pages, "listening");
-  runbooks = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-});
-afterAll(() => void pages.close());
-
-test("an outcome as expected passes every claim", async () => {
-  expect(await failedClaims({})).toEqual([]);
-  expect(await failedClaims({ others: [{ alert: "RequestsShed" }] })).toEqual([]);
-});
-
-test("the slow burn alert, whose windows are hours, need not resolve", async () => {
-  expect(await failedClaims({ others: [{ alert: "ServiceLevelBurnsSlowly", resolvedMs: undefined }] })).toEqual([]);
-});
-
-test.each<[string, Planted]>([
-  ["UnitDown of posts is notified", { unitDown: { unit: "users" } }],
-  ["ServiceFails of posts is inhibited", { inhibited: [] }],
-  ["no unexpected alert is notified", { others: [{ alert: "ReplicaDown" }] }],
-  ["each alert goes to its receiver, and links to its runbook", { unitDown: { receiver: "ticket" } }],
-  ["each alert goes to its receiver, and links to its runbook", { page: "/missing.md" }],
-  ["each alert goes to its receiver, and links to its runbook", { page: "/service-level.md" }],
-  ["each alert resolves after the fault is undone", { unitDown: { resolvedMs: undefined } }],
-])("the claim that %s fails for %j", async (claim, planted) => {
-  expect(await failedClaims(planted)).toContain(`unit-down: ${claim}`);
-});
 
 interface UnitTests {
   readonly tests: readonly {
@@ -107,7 +56,6 @@ test("Prometheus' settings are those of the repository, except for addresses and
   const addresses = {
     targets: { posts: ["127.0.0.1:1", "127.0.0.1:2"] },
     alertmanager: "127.0.0.1:3",
-    factor: shorteningFactor,
   };
   const { flags } = writePrometheusSettings(folder, addresses);
   const settings = read("prometheus.yml");
@@ -132,8 +80,8 @@ test("every rule is included, with its `for` divided by 30", () => {
   expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitDown")).toMatchObject({ for: "2000ms" });
 });
 
-test("Alertmanager's routes are those of the repository, and each receiver has a local URL", () => {
-  writeAlertmanagerSettings(folder, (name) => `http://127.0.0.1:4/${name}`);
+test("Alertmanager's routes are those of the repository, and each receiver has the local URL", () => {
+  writeAlertmanagerSettings(folder, "http://127.0.0.1:4");
   expect(read("alertmanager.yml")).toMatchObject({
     route: {
       group_by: ["alertname", "unit"],
@@ -141,8 +89,8 @@ test("Alertmanager's routes are those of the repository, and each receiver has a
       routes: [{ receiver: "page", group_wait: "500ms" }],
     },
     receivers: [
-      { name: "page", webhook_configs: [{ url: "http://127.0.0.1:4/page" }] },
-      { name: "ticket", webhook_configs: [{ url: "http://127.0.0.1:4/ticket" }] },
+      { name: "page", webhook_configs: [{ url: "http://127.0.0.1:4" }] },
+      { name: "ticket", webhook_configs: [{ url: "http://127.0.0.1:4" }] },
     ],
   });
 });
@@ -155,7 +103,7 @@ test("a duration is divided by 30", () => {
     "720000ms",
     "8640000ms",
   ]);
-  expect(() => toMs("1h30m")).toThrow("not a duration");
+  expect(() => shorten("1h30m")).toThrow("not a duration");
 });
 
 test("only windows and offsets of a query are shortened", () => {
@@ -163,55 +111,3 @@ test("only windows and offsets of a query are shortened", () => {
     'a:rate5m < 0.5 * avg_over_time(a:rate15m[2880000ms] offset 120000ms) > 5 and b{le="0.5"}[10000ms]',
   );
 });
-
-test("repeated notifications of an alert are one entry, which ends when the alert is resolved", async () => {
-  const receiver = await startNotificationReceiver();
-  onTestFinished(() => receiver.stop());
-  await notify(receiver, "page", "firing");
-  await notify(receiver, "page", "firing");
-  const notification = { alert: "UnitDown", unit: "posts", receiver: "page", resolvedMs: undefined };
-  expect(receiver.since(0)).toMatchObject([notification]);
-  await notify(receiver, "page", "resolved");
-  expect(receiver.since(0)).toMatchObject([{ ...notification, resolvedMs: expect.any(Number) }]);
-  const laterMs = performance.now();
-  expect(receiver.since(laterMs)).toEqual([]);
-  await notify(receiver, "page", "firing");
-  expect(receiver.since(0)).toHaveLength(2);
-  await notify(receiver, "page", "resolved");
-  expect(receiver.since(laterMs)).toHaveLength(1);
-  expect(receiver.since(performance.now())).toEqual([]);
-});
-
-interface Planted {
-  readonly unitDown?: Partial<Notification>;
-  readonly others?: readonly Partial<Notification>[];
-  readonly inhibited?: readonly [];
-  readonly page?: string;
-}
-
-/** The README of the runbooks names every alert. */
-async function failedClaims({ unitDown, others = [], inhibited, page = "/README.md" }: Planted) {
-  const good: Notification = {
-    alert: "UnitDown",
-    unit: "posts",
-    labels: { severity: "page" },
-    annotations: { runbook_url: `${runbooks}${page}` },
-    receiver: "page",
-    notifiedMs: 4_000,
-    resolvedMs: 9_000,
-  };
-  const failed: string[] = [];
-  const notifications = [{ ...good, ...unitDown }, ...others.map((other) => ({ ...good, ...other }))];
-  const inhibitedMs = new Map(inhibited ?? [["ServiceFails of posts", 5_000]]);
-  await claimOutcome(
-    fault,
-    { notifications, inhibitedMs, injectedMs: 1_000, undoneMs: 8_000 },
-    { isControl: false, print: () => {}, claim: (text, holds) => void (holds || failed.push(text)) },
-  );
-  return failed;
-}
-
-async function notify(receiver: NotificationReceiver, name: string, status: "firing" | "resolved"): Promise<void> {
-  const alert = { status, labels: { alertname: "UnitDown", unit: "posts" }, annotations: {}, fingerprint: "a1" };
-  await fetch(receiver.url(name), { method: "POST", body: JSON.stringify({ receiver: name, alerts: [alert] }) });
-}

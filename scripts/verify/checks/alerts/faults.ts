@@ -1,4 +1,4 @@
-// The faults of the verification alerts, each with the alerts that it must cause. fault-run.ts injects them.
+// The faults of the verification alerts, each with the alerts that it must cause.
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -9,13 +9,13 @@ import { postAt } from "../../traffic/seeded.ts";
 import type { AlertPlatform } from "./alert-platform.ts";
 
 /** An alert's name, and its label `unit`: the part of the platform that the alert is about. */
-export type ExpectedAlert = readonly [alert: string, unit: PartName | "rate-limit-store"];
+type ExpectedAlert = readonly [alert: string, unit: PartName | "rate-limit-store"];
 
 export interface Fault {
   readonly name: string;
   readonly description: string;
   /** Causes the fault. @returns a function that undoes it. */
-  inject(platform: AlertPlatform): Promise<Undo>;
+  inject(platform: AlertPlatform): Undo | Promise<Undo>;
   /** Alerts of which Alertmanager must notify a receiver. */
   readonly notified: readonly ExpectedAlert[];
   /** Alerts that must fire without a notification, because Alertmanager's inhibition rules suppress them. */
@@ -24,7 +24,6 @@ export interface Fault {
   readonly possible?: readonly string[];
 }
 
-/** Undoes a fault. */
 type Undo = () => Promise<unknown>;
 
 /** One restart more than the alert RestartsOften tolerates. Between restarts the process runs long enough for a scrape. */
@@ -77,7 +76,10 @@ export const faults: readonly Fault[] = [
     ],
     // The body of the 500 is no GraphQL response.
     possible: [...alertsOfFailingService, "SubgraphResponsesInvalid"],
-    inject: ({ faultProxy }) => setResponses(faultProxy, "500"),
+    inject: ({ setFault }) => {
+      setFault({ status: 500, contentType: "application/problem+json", body: '{"status":500}' });
+      return async () => setFault(undefined);
+    },
   },
   {
     name: "responses-html",
@@ -88,7 +90,10 @@ export const faults: readonly Fault[] = [
       ["ServiceLevelBurnsFast", "gateway"],
     ],
     possible: alertsOfFailingService,
-    inject: ({ faultProxy }) => setResponses(faultProxy, "html"),
+    inject: ({ setFault }) => {
+      setFault({ status: 200, contentType: "text/html", body: "<h1>It works!</h1>" });
+      return async () => setFault(undefined);
+    },
   },
   {
     name: "database-down",
@@ -216,11 +221,6 @@ export const faults: readonly Fault[] = [
 async function kill(replicas: readonly Replica[]): Promise<Undo> {
   await Promise.all(replicas.map((replica) => replica.end("SIGKILL")));
   return () => Promise.all(replicas.map((replica) => replica.start()));
-}
-
-async function setResponses(faultProxy: AlertPlatform["faultProxy"], mode: "500" | "html"): Promise<Undo> {
-  faultProxy.respondWith(mode);
-  return async () => faultProxy.respondWith("service");
 }
 
 const loadPerSecond = 10;

@@ -1,12 +1,12 @@
 // Finds or installs the programs of Prometheus, Alertmanager and the rate limit store, and checks the unchanged configuration files with them.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { findStoreProgram } from "@tributary/kit/testing/store-server";
 import { installDebianPackages, isProgram } from "../../debian-packages.ts";
 import { MissingToolError } from "../../verification.ts";
-import { defaultReceivers, joinAlertmanagerSettings, observabilityFolder } from "./monitoring-settings.ts";
+import { joinAlertmanagerSettings, observabilityFolder, readObservabilityFile } from "./monitoring-settings.ts";
 
 const debianPackages = ["prometheus", "prometheus-alertmanager", "redis-server"];
 
@@ -20,39 +20,33 @@ export interface MonitoringPrograms {
   readonly store: string;
 }
 
-/**
- * Finds the programs in `folder` (the store also in PATH), or without `folder` in PATH. If one is missing in PATH, Debian's packages are installed.
- * @throws MissingToolError if `folder` does not contain all programs, or the packages cannot be installed.
- */
-export function findOrInstallPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms {
-  const folders = folder === undefined ? (process.env["PATH"] ?? "").split(delimiter) : [folder];
-  const installed = findIn(folders);
+/** Finds the programs in PATH; if one is missing, installs Debian's packages. @throws MissingToolError */
+export function findOrInstallPrograms(print: (line: string) => void): MonitoringPrograms {
+  const installed = findPrograms();
   if (installed) return installed;
-  if (folder !== undefined) throw new MissingToolError(`${folder} does not contain all programs.`);
-  const hint = `install ${debianPackages.join(", ")}, or use --programs FOLDER.`;
-  installDebianPackages(debianPackages, { hint, print });
-  const programs = findIn(folders);
+  installDebianPackages(debianPackages, { hint: `install ${debianPackages.join(", ")}.`, print });
+  const programs = findPrograms();
   if (!programs) throw new MissingToolError("Debian's packages do not contain all programs.");
   return programs;
 }
 
-function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
+function findPrograms(): MonitoringPrograms | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
   const find = (...names: readonly string[]) =>
     folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
   const prometheus = find("prometheus");
   const promtool = find("promtool");
   const amtool = find("amtool");
   const alertmanager = find("alertmanager", "prometheus-alertmanager");
-  const store = findStoreProgram(folders.join(delimiter)) ?? findStoreProgram();
+  const store = findStoreProgram();
   if (!prometheus || !promtool || !alertmanager || !amtool || !store) return undefined;
   return { prometheus, promtool, alertmanager, amtool, store };
 }
 
 interface FileCheck {
-  readonly claim: string;
-  readonly holds: boolean;
-  /** What the program printed. */
-  readonly output: string;
+  readonly text: string;
+  /** What the program printed; undefined if it accepts the file. */
+  readonly problem: string | undefined;
 }
 
 /** Checks the configuration files with promtool and amtool: as they are in production, apart from the service discovery of Kubernetes. */
@@ -60,36 +54,33 @@ export function checkFiles({ promtool, amtool }: MonitoringPrograms): readonly F
   const folder = mkdtempSync(join(tmpdir(), "tributary-check-alerts-"));
   try {
     const settings = join(folder, "alertmanager.yml");
-    writeFileSync(settings, joinAlertmanagerSettings(defaultReceivers()));
+    writeFileSync(settings, joinAlertmanagerSettings(readObservabilityFile("alertmanager/receivers/receivers.yml")));
     const prometheusSettings = join(observabilityFolder, "prometheus.yml");
     const unitTests = join(observabilityFolder, "rules/tests/alerts.yml");
     return [
-      check("promtool accepts prometheus.yml and the rules", promtool, ["check", "config", prometheusSettings]),
-      check("promtool accepts prometheus-kubernetes.yml", promtool, ["check", "config", kubernetesSettings(folder)]),
-      check("promtool's unit tests of the rules pass", promtool, ["test", "rules", unitTests]),
-      check("amtool accepts routes.yml with receivers.yml", amtool, ["check-config", settings]),
+      check("promtool accepts prometheus.yml and the rules", promtool, "check", "config", prometheusSettings),
+      check("promtool accepts prometheus-kubernetes.yml", promtool, "check", "config", kubernetesSettings(folder)),
+      check("promtool's unit tests of the rules pass", promtool, "test", "rules", unitTests),
+      check("amtool accepts routes.yml with receivers.yml", amtool, "check-config", settings),
     ];
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/**
- * Writes prometheus-kubernetes.yml for promtool, with file-based instead of Kubernetes service discovery: Debian 12 builds Prometheus without the
- * latter. @returns the file.
- */
+/** Writes prometheus-kubernetes.yml with file-based service discovery: Debian 12 builds Prometheus without that of Kubernetes. @returns the file. */
 function kubernetesSettings(folder: string): string {
   const file = join(folder, "prometheus-kubernetes.yml");
-  const text = readFileSync(join(observabilityFolder, "prometheus-kubernetes.yml"), "utf8");
+  const settings = readObservabilityFile("prometheus-kubernetes.yml");
   const discovery = /kubernetes_sd_configs: .+/g;
-  if (!discovery.test(text)) throw new Error("prometheus-kubernetes.yml does not contain kubernetes_sd_configs.");
-  const withRules = text.replace('"rules/*.yml"', JSON.stringify(join(observabilityFolder, "rules/*.yml")));
+  if (!discovery.test(settings)) throw new Error("prometheus-kubernetes.yml does not contain kubernetes_sd_configs.");
+  const withRules = settings.replace('"rules/*.yml"', JSON.stringify(join(observabilityFolder, "rules/*.yml")));
   writeFileSync(file, withRules.replaceAll(discovery, 'file_sd_configs: [{ files: ["pods.yml"] }]'));
   writeFileSync(join(folder, "pods.yml"), "[]");
   return file;
 }
 
-function check(claim: string, program: string, args: readonly string[]): FileCheck {
+function check(text: string, program: string, ...args: readonly string[]): FileCheck {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
-  return { claim, holds: status === 0, output: error?.message ?? stdout + stderr };
+  return { text, problem: status === 0 ? undefined : (error?.message ?? stdout + stderr) };
 }

@@ -17,13 +17,21 @@ const msOfUnit: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
-  w: 604_800_000,
 };
-const durationPattern = /^(\d+)(ms|[smhdw])$/;
-const windowOrOffset = /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g;
+const durationPattern = /^(\d+)(ms|[smhd])$/;
+const windowOrOffset = /(\[|\boffset\s+)(\d+(?:ms|[smhd]))\b/g;
 const fileFlag = /^--(config\.file|storage\.tsdb\.path|web\.user-assets)=/;
-
-const readYaml = (file: string): unknown => parse(readFileSync(file, "utf8"), { merge: true });
+/** The settings with durations, in Prometheus' global settings and rules and in Alertmanager's routes. */
+const durationNames = new Set([
+  "scrape_interval",
+  "evaluation_interval",
+  "for",
+  "group_wait",
+  "group_interval",
+  "repeat_interval",
+]);
+/** The value of `$__rate_interval` in Grafana: four times the scrape interval of 15 s. */
+const rateInterval = "1m";
 
 /** A recording rule or an alerting rule of Prometheus. */
 export interface Rule {
@@ -35,10 +43,13 @@ export interface Rule {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-export interface RuleFile {
+interface RuleFile {
   readonly path: string;
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
+
+export const readObservabilityFile = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
+const readYaml = (path: string): unknown => parse(readFileSync(path, "utf8"), { merge: true });
 
 /** Reads all rule files of `infra/observability/rules`, sorted by name. */
 export function readRuleFiles(): readonly RuleFile[] {
@@ -50,49 +61,40 @@ export function readRules(): readonly Rule[] {
   return readRuleFiles().flatMap(({ groups }) => groups.flatMap(({ rules }) => rules));
 }
 
-interface PrometheusSettings {
-  readonly global: Readonly<Record<string, unknown>> & { readonly scrape_interval: string };
-  readonly scrape_configs: readonly { readonly job_name: string }[];
-}
-
-const readObservabilityFile = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
-
 /** Joins routes and receivers into one text, as infra/observability/alertmanager/start.sh does. */
 export function joinAlertmanagerSettings(receivers: string): string {
   return readObservabilityFile("alertmanager/routes.yml") + receivers;
 }
 
-export const defaultReceivers = () => readObservabilityFile("alertmanager/receivers/receivers.yml");
-
-/** Writes Alertmanager's settings with local webhook URLs, and with intervals divided by `shorteningFactor`. @returns the file. */
-export function writeAlertmanagerSettings(folder: string, receiverUrl: (receiver: string) => string): string {
-  const receivers = ["page", "ticket"].map((name) => ({ name, webhook_configs: [{ url: receiverUrl(name) }] }));
-  const settings = parse(joinAlertmanagerSettings(stringify({ receivers }))) as unknown;
+/** Writes Alertmanager's settings, whose receivers are webhooks. @returns the file. */
+export function writeAlertmanagerSettings(folder: string, receiverUrl: string): string {
+  const receivers = ["page", "ticket"].map((name) => ({ name, webhook_configs: [{ url: receiverUrl }] }));
   const file = join(folder, "alertmanager.yml");
-  writeFileSync(file, stringify(shortenSettings(settings, ["group_wait", "group_interval", "repeat_interval"])));
+  writeFileSync(file, stringify(shortenAll(parse(joinAlertmanagerSettings(stringify({ receivers }))))));
   return file;
 }
 
-export interface PrometheusAddresses {
+interface PrometheusSettings {
+  readonly global: { readonly scrape_interval: string };
+  readonly scrape_configs: readonly { readonly job_name: string }[];
+}
+
+interface PrometheusAddresses {
   /** Hosts and ports of each unit's metrics. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly alertmanager: string;
-  /** All intervals of Prometheus are divided by it; 1 leaves them unchanged. */
-  readonly factor: number;
 }
 
 /**
- * Writes Prometheus' settings and rules with local addresses and shortened intervals. The scrape timeout is the shortened interval: a
- * thirtieth of the regular timeout would test the speed of this machine.
+ * Writes Prometheus' settings and rules. The scrape timeout is the shortened interval: a thirtieth of the regular timeout would test the speed
+ * of this machine.
  * @returns the settings file, and Prometheus' flags in docker-compose.observability.yml without the flags that name files.
  */
-export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: PrometheusAddresses) {
+export function writePrometheusSettings(folder: string, { targets, alertmanager }: PrometheusAddresses) {
   const original = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
-  const globalIntervals = ["scrape_interval", "evaluation_interval"];
-  const shortenedGlobal = shortenSettings(original.global, globalIntervals, factor) as object;
   const settings = {
     ...original,
-    global: { ...shortenedGlobal, scrape_timeout: shorten(original.global.scrape_interval, factor) },
+    global: { ...original.global, scrape_timeout: shorten(original.global.scrape_interval) },
     alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
     scrape_configs: original.scrape_configs.map(({ job_name: name }) => ({
       job_name: name,
@@ -100,56 +102,60 @@ export function writePrometheusSettings(folder: string, { targets, alertmanager,
     })),
   };
   const file = join(folder, "prometheus.yml");
-  writeFileSync(file, stringify(settings));
+  writeFileSync(file, stringify(shortenAll(settings)));
   mkdirSync(join(folder, "rules"));
   for (const { path, groups } of readRuleFiles()) {
-    const shortenedGroups = groups.map((group) => ({
-      ...group,
-      rules: group.rules.map((rule) => shortenRule(rule, factor)),
-    }));
-    writeFileSync(join(folder, "rules", basename(path)), stringify({ groups: shortenedGroups }));
+    writeFileSync(join(folder, "rules", basename(path)), stringify(shortenAll({ groups })));
   }
-  return { file, flags: readComposeFlags() };
-}
-
-function shortenRule(rule: Rule, factor: number): Rule {
-  const shortened: Rule = { ...rule, expr: shortenQuery(rule.expr, factor) };
-  if (rule.for === undefined) return shortened;
-  return { ...shortened, for: shorten(rule.for, factor) };
-}
-
-function readComposeFlags(): readonly string[] {
   const { services } = readYaml(join(root, "docker-compose.observability.yml")) as {
     readonly services: { readonly prometheus: { readonly command: readonly string[] } };
   };
-  return services.prometheus.command.filter((flag) => !fileFlag.test(flag));
+  return { file, flags: services.prometheus.command.filter((flag) => !fileFlag.test(flag)) };
 }
 
-/** @throws Error for a text that is not a Prometheus duration with one unit. */
-export function toMs(duration: string): number {
+/** Shortens the durations and queries of settings or rules, at any depth. */
+function shortenAll(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.map((item) => shortenAll(item));
+  if (typeof value === "string") {
+    if (name === "expr") return shortenQuery(value);
+    return durationNames.has(name) ? shorten(value) : value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shortenAll(item, key)]));
+}
+
+/** "5m" becomes "10000ms". @throws Error for a text that is not a Prometheus duration with one unit. */
+export function shorten(duration: string): string {
   const [, number, unit = ""] = durationPattern.exec(duration) ?? [];
   const unitMs = msOfUnit[unit];
   if (number === undefined || unitMs === undefined) throw new Error(`not a duration: ${duration}`);
-  return Number(number) * unitMs;
-}
-
-/** "5m" becomes "10000ms". */
-export function shorten(duration: string, factor: number = shorteningFactor): string {
-  return `${Math.round(toMs(duration) / factor)}ms`;
+  return `${Math.round((Number(number) * unitMs) / shorteningFactor)}ms`;
 }
 
 /** Shortens the windows and offsets of a query. */
-export function shortenQuery(query: string, factor?: number): string {
-  return query.replaceAll(windowOrOffset, (_, before: string, duration: string) => before + shorten(duration, factor));
+export function shortenQuery(query: string): string {
+  return query.replaceAll(windowOrOffset, (_, before: string, duration: string) => before + shorten(duration));
 }
 
-/** Shortens the durations with these names, at any depth. */
-function shortenSettings(settings: unknown, durationNames: readonly string[], factor?: number): unknown {
-  if (Array.isArray(settings)) return settings.map((item) => shortenSettings(item, durationNames, factor));
-  if (typeof settings !== "object" || settings === null) return settings;
-  const shortened = Object.entries(settings).map(([name, value]) => {
-    const isDuration = durationNames.includes(name) && typeof value === "string";
-    return [name, isDuration ? shorten(value, factor) : shortenSettings(value, durationNames, factor)];
+interface Dashboard {
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
+  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+}
+
+/** The shortened queries of the dashboards, with the variables set to "All", and one query for each recorded series. */
+export function listQueries(): readonly string[] {
+  const ofDashboards = globSync(join(observabilityFolder, "grafana/dashboards/*.json")).flatMap((file) => {
+    const { panels, templating } = JSON.parse(readFileSync(file, "utf8")) as Dashboard;
+    const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => shortenQuery(expr)));
+    return queries.map((query) =>
+      templating.list
+        .reduce((replaced, { name }) => replaced.replaceAll(`$${name}`, ".+"), query)
+        .replaceAll("$__rate_interval", shorten(rateInterval)),
+    );
   });
-  return Object.fromEntries(shortened);
+  const recorded = readRules().flatMap(({ record, labels = {} }) => {
+    const matchers = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    return record === undefined ? [] : [`${record}{${matchers.join()}}`];
+  });
+  return [...ofDashboards, ...recorded];
 }

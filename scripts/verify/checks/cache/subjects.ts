@@ -9,24 +9,10 @@ import { endpointKeys, startProcess } from "../../platform/part-process.ts";
 /** `cache` is the shared cache alone; `proxy` is the whole REST proxy, with its production settings. */
 export type Subject = "cache" | "proxy";
 
-/** Printed before the results: how the subject differs from production. */
-export const descriptions: Readonly<Record<Subject, string>> = {
-  cache: `The shared cache alone (rest-proxy/src/cache/standalone). Unlike the REST proxy, it obeys the clients' Cache-Control, accepts every
-method, and allows heuristic freshness for every response.`,
-  proxy: `The REST proxy (rest-proxy/src/main.ts) with PROFILE=production and the default settings. Unlike in production, its only paths are /test/:id and
-/test/:id/:file (scripts/verify/checks/cache/routes.json); they allow heuristic freshness, which no route of supergraph/routes.json does; and the
-tests are exempt from the rate limit.`,
-};
-
-export interface RunningServer {
+interface RunningServer {
   /** Base URL, without a slash at the end. */
   readonly url: string;
   stop(): Promise<unknown>;
-}
-
-/** @param handler of the suite's origin. */
-export function startOrigin(handler: RequestListener): Promise<RunningServer> {
-  return listen(handler);
 }
 
 /**
@@ -37,7 +23,7 @@ export async function startSubject(subject: Subject, origin: string, isControl: 
   if (subject === "proxy") return startProxy(origin, isControl);
   if (isControl) return { url: origin, stop: async () => {} };
   const standalone = createStandalone({ origin: new URL(origin), nowMs: Date.now });
-  const { url, stop } = await listen(standalone.handler);
+  const { url, stop } = await startOrigin(standalone.handler);
   return { url, stop: () => Promise.all([standalone.close(), stop()]) };
 }
 
@@ -64,7 +50,7 @@ async function startProxy(origin: string, isControl: boolean): Promise<RunningSe
   return { url: `${url}/v1`, stop: () => proxy.end("SIGTERM") };
 }
 
-async function listen(handler: RequestListener): Promise<RunningServer> {
+export async function startOrigin(handler: RequestListener): Promise<RunningServer> {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -3,16 +3,14 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { installTool } from "../../tool-install.ts";
 
-const folder = join(import.meta.dirname, "../../../../tools/cache-suite");
-const suiteFolder = join(folder, "node_modules/http-cache-tests");
+/** The folder whose package.json has the suite. */
+export const suitePackage = join(import.meta.dirname, "../../../../tools/cache-suite");
+const suiteFolder = join(suitePackage, "node_modules/http-cache-tests");
 
 export interface SuiteTest {
   readonly id: string;
   readonly name: string;
-  /** Required by RFC 9111; optimal behaviour; or only a check of the behaviour. */
-  readonly kind: "required" | "optimal" | "check";
   /** Ids of tests that must pass for this one to have a meaning. */
   readonly dependsOn: readonly string[];
 }
@@ -25,8 +23,8 @@ export interface Suite {
   readonly tests: readonly SuiteTest[];
   /** The origin to which the tests configure the responses. It serves every path also under `/rest/v<N>`, where the REST proxy expects it. */
   readonly origin: RequestListener;
-  /** Runs all tests, or one and prints its requests and responses. One run at a time: the suite keeps its state in module variables. */
-  run(urls: SuiteUrls, only: string | undefined): Promise<SuiteResults>;
+  /** Runs all tests. One run at a time: the suite keeps its state in module variables. */
+  run(urls: SuiteUrls): Promise<SuiteResults>;
 }
 
 /** Base URLs, without a slash at the end. */
@@ -37,16 +35,10 @@ interface SuiteUrls {
   readonly origin: string;
 }
 
-/** Installs the suite if needed. Returns why the installation failed; undefined if the suite is installed. */
-export function installSuite(): string | undefined {
-  return installTool(folder);
-}
-
 /** The fields of a test in the suite's files that this program uses. */
 interface RawTest {
   readonly id: string;
   readonly name: string;
-  readonly kind?: SuiteTest["kind"];
   readonly depends_on?: readonly string[];
   readonly browser_only?: boolean;
 }
@@ -84,9 +76,9 @@ export async function loadSuite(): Promise<Suite> {
   const fetch = createRequire(join(suiteFolder, "cli.mjs"))("node-fetch") as Fetch;
 
   return {
-    tests: rawTests.map(toSuiteTest),
+    tests: rawTests.map(({ id, name, depends_on: dependsOn = [] }) => ({ id, name, dependsOn })),
     origin: await loadOrigin(),
-    async run({ cache, origin }, only) {
+    async run({ cache, origin }) {
       config.setBaseUrl(cache);
       config.setFetch((url, init) => {
         const isTestRequest = url.startsWith(`${cache}/test/`);
@@ -94,10 +86,8 @@ export async function loadSuite(): Promise<Suite> {
       });
       // Removes the results of an earlier run.
       for (const id of Object.keys(testResults)) Reflect.deleteProperty(testResults, id);
-      const isSingle = only !== undefined;
-      const selected = isSingle ? rawTests.filter(({ id }) => id === only) : rawTests;
       // The suite changes its tests while they run.
-      const tests = structuredClone(selected).map((test) => ({ ...test, dump: isSingle }));
+      const tests = structuredClone(rawTests);
       for (let index = 0; index < tests.length; index += chunkSize) {
         const chunk = tests.slice(index, index + chunkSize);
         await Promise.all(chunk.map(makeCacheTest));
@@ -112,10 +102,6 @@ async function loadTests(): Promise<readonly RawTest[]> {
   const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: RawGroup };
   const tests = [...groups, asTargeted(surrogate)].flatMap((group) => group.tests);
   return tests.filter((test) => !test.browser_only);
-}
-
-function toSuiteTest({ id, name, kind = "required", depends_on: dependsOn = [] }: RawTest): SuiteTest {
-  return { id, name, kind, dependsOn };
 }
 
 /** The origin: the request handlers of the suite's server, and the recorded requests of each test. */

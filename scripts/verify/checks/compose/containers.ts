@@ -78,8 +78,8 @@ export async function startContainer(container: Container): Promise<void> {
 export async function waitUntilHealthy({ id, name }: Container): Promise<void> {
   const deadline = performance.now() + healthyTimeoutMs;
   while (performance.now() < deadline) {
-    const { code } = await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"]);
-    if (code === 0) return;
+    const { hasSucceeded } = await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"]);
+    if (hasSucceeded) return;
     await sleep(pollMs);
   }
   const { outputEnd } = await tryCommand(["docker", "logs", "--tail", "20", id]);

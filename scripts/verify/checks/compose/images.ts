@@ -3,16 +3,6 @@ import { serviceNames } from "../../platform/platform.ts";
 import { runCommand } from "./command.ts";
 import { baseImage } from "./requirements.ts";
 
-/** An image's size, limit and faults. */
-export interface ImageCheck {
-  readonly name: string;
-  /** The size without the base image, in megabytes of 10^6 bytes. */
-  readonly addedMb: number;
-  readonly addedMbMax: number;
-  /** Descriptions of violated requirements. */
-  readonly faults: readonly string[];
-}
-
 interface Inspected {
   readonly Size: number;
   readonly Config: {
@@ -35,15 +25,17 @@ const addedMbMaxByImage: Readonly<Record<string, number>> = {
 /** Without a user, a process of an image runs as root. */
 const rootUsers: ReadonlySet<string> = new Set(["", "0", "root"]);
 
-/** Checks the built images of a version. */
-export async function readImages(version: string): Promise<readonly ImageCheck[]> {
+/** @returns the violated requirements of the built images of a version. */
+export async function findFaults(version: string): Promise<readonly string[]> {
   const base = await inspect(baseImage);
-  const checks = Object.entries(addedMbMaxByImage).map(async ([name, addedMbMax]): Promise<ImageCheck> => {
+  const faults = Object.entries(addedMbMaxByImage).map(async ([name, addedMbMax]) => {
     const image = await inspect(`tributary/${name}:${version}`);
     const addedMb = (image.Size - base.Size) / bytesPerMb;
-    return { name, addedMb, addedMbMax, faults: findImageFaults(image.Config) };
+    const sizeFaults =
+      addedMb > addedMbMax ? [`adds ${addedMb.toFixed(1)} MB to the base image, limit ${addedMbMax}`] : [];
+    return [...sizeFaults, ...findImageFaults(image.Config)].map((fault) => `${name} ${fault}`);
   });
-  return Promise.all(checks);
+  return (await Promise.all(faults)).flat();
 }
 
 export function findImageFaults({ User, Healthcheck, Entrypoint, Cmd, Env }: Inspected["Config"]): readonly string[] {
@@ -59,13 +51,6 @@ export function findImageFaults({ User, Healthcheck, Entrypoint, Cmd, Env }: Ins
     ["contains no compile cache", hasCompileCache],
   ];
   return requirements.filter(([, isMet]) => !isMet).map(([fault]) => fault);
-}
-
-export function describeImage({ name, addedMb, addedMbMax, faults }: ImageCheck): string {
-  const added = addedMb.toFixed(1).padStart(7);
-  const limit = String(addedMbMax).padStart(3);
-  const faultsText = faults.map((fault) => `; ${fault}`).join("");
-  return `${name.padEnd(12)}${added} MB added to the base image, limit ${limit}${faultsText}`;
 }
 
 async function inspect(image: string): Promise<Inspected> {

@@ -1,7 +1,5 @@
 // Starts, scales and removes the Compose project under test, for compose.ts.
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { journeyScopes } from "../../traffic/journey.ts";
-import { writerId } from "../../traffic/seeded.ts";
 import { type Balancer, startBalancer } from "../../platform/balancer.ts";
 import { type PartName, replicasOfEachPart, serviceNames } from "../../platform/platform.ts";
 import { fetchToken } from "../../../token.ts";
@@ -9,8 +7,8 @@ import { type Environment, runCommand, tryCommand } from "./command.ts";
 import { type Container, listContainers, readUrl, waitUntilHealthy } from "./containers.ts";
 import { findCompose } from "./requirements.ts";
 
-/** The parts with published ports. */
-export const publicParts = ["gateway", "rest-proxy"] as const;
+const publicParts = ["gateway", "rest-proxy"] as const;
+/** A part with published ports. */
 export type PublicPart = (typeof publicParts)[number];
 
 /** The ports in the containers. `readUrl` reads the port of this machine at which Docker publishes each. */
@@ -25,6 +23,8 @@ export interface Project {
   readonly version: string;
   /** Runs Compose with these arguments. @returns its standard output. */
   compose(...args: readonly string[]): Promise<string>;
+  /** Runs a Bash script, in which `dc` is Compose with this project. */
+  run(script: string): Promise<string>;
 }
 
 /** Chooses the name, version and ports of a new project. Builds and starts nothing. */
@@ -45,7 +45,14 @@ export async function openProject(): Promise<Project> {
     ENDPOINT_DRAIN_DELAY_MS: "2000",
   };
   const command = [...program, "--env-file", "infra/compose/development.env", "--project-name", name];
-  return { name, version, compose: (...args) => runCommand([...command, ...args], environment) };
+  // The scripts may change the folder, and Compose needs that of this repository.
+  const dc = `root=$PWD\ndc() { (cd "$root" && ${command.join(" ")} "$@"); }\n`;
+  return {
+    name,
+    version,
+    compose: (...args) => runCommand([...command, ...args], environment),
+    run: (script) => runCommand(["bash", "-eu", "-c", dc + script], environment),
+  };
 }
 
 /** Removes containers, networks, volumes and images. Tries again, because a container that starts when SIGINT arrives may appear late. */
@@ -66,16 +73,12 @@ export async function removeProject({ name, compose, version }: Project): Promis
 
 const imageNames = [...serviceNames, ...publicParts, "issuer", "seed"];
 
-export async function fetchWriterToken({ name }: Project): Promise<string> {
-  const [issuer] = await listContainers(name, "issuer");
-  if (issuer === undefined) throw new Error("The issuer does not run.");
-  await waitUntilHealthy(issuer);
-  const url = await readUrl(issuer, containerPortOf.issuer);
-  return fetchToken(url, { user: writerId, scope: journeyScopes.join(" "), ttlSeconds: 3_600 });
+export async function fetchUserToken(project: Project, user: string, scopes: readonly string[]): Promise<string> {
+  return fetchToken(await readPublicUrl(project, "issuer"), { user, scope: scopes.join(" "), ttlSeconds: 3_600 });
 }
 
-/** The URL of a public part's first container, once the container is healthy. */
-export async function readPublicUrl({ name }: Project, part: PublicPart): Promise<string> {
+/** The URL of a part's first container, once the container is healthy. */
+export async function readPublicUrl({ name }: Project, part: keyof typeof containerPortOf): Promise<string> {
   const [first] = await listContainers(name, part);
   if (first === undefined) throw new Error(`${part} does not run.`);
   await waitUntilHealthy(first);

@@ -5,30 +5,22 @@ import { tryCommand } from "./command.ts";
 export const baseImage = process.env["NODE_IMAGE"] ?? "node:24-bookworm-slim";
 const databaseImage = process.env["POSTGRES_IMAGE"] ?? "postgres:18-bookworm";
 
-/** Compose version 2, a Docker plugin, or the older standalone program. */
-const composePrograms = [["docker", "compose"], ["docker-compose"]] as const;
+const succeeds = async (...command: readonly string[]) => (await tryCommand(command)).hasSucceeded;
 
 /** Pulls the base images that are missing. @returns the first requirement that the machine does not meet; undefined if it meets all. */
 export async function ensureRequirements(): Promise<string | undefined> {
-  const docker = await tryCommand(["docker", "info"]);
-  if (docker.code !== 0) return "`docker info` fails";
+  if (!(await succeeds("docker", "info"))) return "`docker info` fails";
   if ((await findCompose()) === undefined) return "neither docker compose nor docker-compose is installed";
   for (const image of [baseImage, databaseImage]) {
-    if (!(await pullIfMissing(image))) return `the image ${image} cannot be pulled`;
+    const isPresent =
+      (await succeeds("docker", "image", "inspect", image)) || (await succeeds("docker", "pull", "-q", image));
+    if (!isPresent) return `the image ${image} cannot be pulled`;
   }
   return undefined;
 }
 
-/** The command that starts Compose. Undefined if neither program is installed. */
+/** The command that starts Compose: version 2, a Docker plugin, or the older standalone program. Undefined if neither is installed. */
 export async function findCompose(): Promise<readonly string[] | undefined> {
-  for (const program of composePrograms) {
-    if ((await tryCommand([...program, "version"])).code === 0) return program;
-  }
-  return undefined;
-}
-
-/** Pulls the image unless it is on the machine. @returns false if it cannot be pulled. */
-async function pullIfMissing(image: string): Promise<boolean> {
-  if ((await tryCommand(["docker", "image", "inspect", image])).code === 0) return true;
-  return (await tryCommand(["docker", "pull", "--quiet", image])).code === 0;
+  if (await succeeds("docker", "compose", "version")) return ["docker", "compose"];
+  return (await succeeds("docker-compose", "version")) ? ["docker-compose"] : undefined;
 }

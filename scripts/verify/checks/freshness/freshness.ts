@@ -1,26 +1,13 @@
-// A write through either API is seen through both: with a receipt always, without one soon. `consistency` kills every process in turn, `latency`
-// measures how long stale reads last, and the other parts measure the caches and the feeds.
+// A write through either API is seen through both: with a receipt always, without one soon.
 import { runParts } from "../../parts.ts";
 import { defineVerification } from "../../verification.ts";
 import { cdnPart } from "./cdn.ts";
-import { conditionalPart } from "./conditional.ts";
 import { consistencyPart } from "./consistency.ts";
 import { feedLoadPart } from "./feed-load.ts";
-import { hitsPart } from "./hits.ts";
 import { latencyPart } from "./latency.ts";
 import { type FreshnessPart, partOptions } from "./part.ts";
-import { writeCostPart } from "./write-cost.ts";
 
-/** In the order in which they run. */
-const parts: readonly FreshnessPart[] = [
-  consistencyPart,
-  latencyPart,
-  conditionalPart,
-  hitsPart,
-  writeCostPart,
-  feedLoadPart,
-  cdnPart,
-];
+const parts: readonly FreshnessPart[] = [consistencyPart, latencyPart, feedLoadPart, cdnPart];
 
 export const freshness = defineVerification({
   name: "freshness",
@@ -32,12 +19,11 @@ ${parts.map(({ name, purpose }) => `  ${name.padEnd(13)}${purpose}`).join("\n")}
     only: {
       kind: "names",
       of: parts.map(({ name }) => name),
-      quick: ["consistency", "conditional"],
+      quick: ["consistency"],
       why: "only these parts",
     },
     ...partOptions,
   },
-  // What `--control` breaks on purpose in each part, so that its claims must fail.
   control: parts.map(({ name, control }) => `${name}: ${control}`).join("; "),
   async run(run) {
     const selected = parts.filter(({ name }) => run.options.only.includes(name));

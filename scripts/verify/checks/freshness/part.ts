@@ -12,15 +12,7 @@ export const partOptions = {
     why: "writes and reads of `consistency`",
   },
   samples: { kind: "number", min: 20, max: 100_000, fallback: 500, quick: 50, why: "writes of `latency`" },
-  changes: { kind: "number", min: 10, max: 100_000, fallback: 1_000, quick: 100, why: "changes of `conditional`" },
-  writes: {
-    kind: "number",
-    min: 1,
-    max: 1_000,
-    fallback: 20,
-    quick: 2,
-    why: "writes of `cdn` through each API",
-  },
+  writes: { kind: "number", min: 1, max: 1_000, fallback: 20, quick: 2, why: "writes of `cdn` through each API" },
   seconds: { kind: "number", min: 10, max: 600, fallback: 60, quick: 10, why: "duration of `feed-load`" },
 } as const satisfies Options;
 

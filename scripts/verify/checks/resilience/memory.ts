@@ -44,15 +44,13 @@ export const memoryCheck: ResilienceCheck = {
     const client = context.createClient(gateway);
     startDiscardingRequests(library, context);
     const load = startLoad({ perSecond, send: (requestNumber) => sendNew(client, requestNumber) });
-    const samplesMb = await sampleRss(context, gateway, context.options.minutes * 60_000);
+    const samplesMb = await sampleRss(gateway, context.options.minutes * 60_000);
     reportPlateau(context, samplesMb);
     const release = holdRequest(context, library, gateway);
     await reportTwoGenerations(context, gateway, library.supergraphSdl);
     await release();
     const report = await load.stop();
     context.claim("no request fails", report.count > 0 && report.failures.size === 0, describeLoad(report));
-    const { heapBytes } = await gateway.measureMemory();
-    context.print(`heap of the main thread after a collection: ${(heapBytes / 1e6).toFixed(0)} MB`);
   },
 };
 
@@ -102,20 +100,12 @@ async function sendNew(client: GraphqlClient, requestNumber: number): Promise<st
   return isComplete ? undefined : `${status} ${text}`;
 }
 
-async function sampleRss(
-  context: CheckContext,
-  gateway: TestedGateway,
-  durationMs: number,
-): Promise<readonly number[]> {
+async function sampleRss(gateway: TestedGateway, durationMs: number): Promise<readonly number[]> {
   const samplesMb: number[] = [];
   const endMs = performance.now() + durationMs;
-  let printedMinutes = 0;
   while (performance.now() < endMs) {
     await sleep(sampleMs);
     samplesMb.push(gateway.readRssBytes() / 1e6);
-    const minutes = Math.floor((samplesMb.length * sampleMs) / 60_000);
-    if (minutes > printedMinutes) context.print(`${minutes} min: RSS ${samplesMb.at(-1)?.toFixed(0)} MB`);
-    printedMinutes = minutes;
   }
   return samplesMb;
 }

@@ -12,7 +12,13 @@ import {
   type StartReplica,
 } from "../../platform/platform.ts";
 import { defineVerification, type VerificationRun } from "../../verification.ts";
-import { type FurtherStep, rolloutOptions, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
+import {
+  type FurtherStep,
+  rolloutOptions,
+  type RolloutReplica,
+  runRollout,
+  waitUntilInRotation,
+} from "../rollout/rollout.ts";
 import { createDnsOverrides, hasLoopbackNetwork, type DnsOverrides } from "./test-dns.ts";
 
 const probeEveryMs = 200;
@@ -22,8 +28,6 @@ const drainDelayMs = 2_000;
 const addressRefreshMs = 1_000;
 /** How long traffic continues after the old processes have ended, so that requests to old addresses would fail. */
 const afterMoveMs = 3_000;
-const rotationPollMs = 20;
-const rotationTimeoutMs = 10_000;
 
 /** This check tests restarts, not speed: with long timeouts no request fails on a busy, slow machine. */
 const settings = {
@@ -164,15 +168,7 @@ function toRolloutReplica({ name, url, end, start }: Replica, balancer?: Balance
     },
     async start() {
       await start();
-      if (balancer) await waitUntilInRotation(name, url, balancer);
+      if (balancer) await waitUntilInRotation(balancer, url);
     },
   };
-}
-
-async function waitUntilInRotation(name: string, url: string, balancer: Balancer): Promise<void> {
-  const deadlineMs = performance.now() + rotationTimeoutMs;
-  while (!balancer.isInRotation(url)) {
-    if (performance.now() > deadlineMs) throw new Error(`The balancer does not forward to ${name} at ${url} again.`);
-    await sleep(rotationPollMs);
-  }
 }

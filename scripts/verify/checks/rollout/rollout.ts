@@ -1,10 +1,11 @@
 // The roll-out check: restarts each replica of the platform under load, one after the other, then kills some. rolling.ts runs it with processes,
 // compose.ts with containers.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Balancer } from "../../platform/balancer.ts";
 import type { CommentAudit } from "../../traffic/audit.ts";
 import { type Stream, startTraffic, type Traffic } from "../../traffic/traffic.ts";
 import type { VerificationRun } from "../../verification.ts";
-import { countFailures, countRequests, describeStep, type RestartStep, stepsHead, sum } from "./steps.ts";
+import { countFailures, countRequests, describeStep, type RestartStep, sum } from "./steps.ts";
 
 /** A process or container of the platform. */
 export interface RolloutReplica {
@@ -73,6 +74,8 @@ const settleMs = 1_000;
 const downMs = 3_000;
 /** How often the writes in flight are counted during a kill. */
 const samplingMs = 1;
+const rotationPollMs = 20;
+const rotationTimeoutMs = 10_000;
 
 const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 const writes: readonly Stream[] = ["graphql writes", "rest writes"];
@@ -100,7 +103,6 @@ export async function runRollout(
     steps.push(step);
     print(describeStep(step));
   };
-  print(`\n${stepsHead}`);
   await sleep(rampMs);
   // Discards the report of the ramp.
   await traffic.next();
@@ -119,6 +121,15 @@ export async function runRollout(
   const audit = await traffic.audit();
   print(`\n${audit.stored.toLocaleString("en")} comments were written\n`);
   claimRollout({ steps, audit }, claim);
+}
+
+/** Resolves when a load balancer forwards to the instance again. */
+export async function waitUntilInRotation(balancer: Balancer, url: string): Promise<void> {
+  const deadlineMs = performance.now() + rotationTimeoutMs;
+  while (!balancer.isInRotation(url)) {
+    if (performance.now() > deadlineMs) throw new Error(`The balancer does not forward to ${url} again.`);
+    await sleep(rotationPollMs);
+  }
 }
 
 /** The number at the end of the name: 2 for "posts 2". */

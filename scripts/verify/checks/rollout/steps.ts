@@ -1,4 +1,4 @@
-// The steps of rollout.ts, and the table in which they are printed.
+// The steps of rollout.ts, and how they are printed.
 import { type Stream, streams, type TrafficReport } from "../../traffic/traffic.ts";
 
 /** One restart, kill or address change, and the report of the requests that were due during it. */
@@ -14,27 +14,17 @@ export interface RestartStep {
   readonly recoveredMs?: number;
 }
 
-const nameChars = 16;
-const columnChars = 11;
 const failuresShownMax = 6;
 
-/** The first line of the table. */
-export const stepsHead = toLine("part", "step", ["requests", "failed", "longest ms", "in flight"]);
-
-/** A line of the table, and one for each kind of failure. */
+/** One line, and one for each kind of failure. */
 export function describeStep({ name, kind, report, writesInFlight }: RestartStep): string {
-  const cells = [
-    countRequests(report).toLocaleString("en"),
-    String(countFailures(report)),
-    longestMs(report).toFixed(0),
-  ];
-  if (kind === "killed") cells.push(String(writesInFlight));
-  const failureLines = streams.flatMap((stream) => describeFailures(stream, report));
-  return [toLine(name, kind, cells), ...failureLines.slice(0, failuresShownMax)].join("\n");
-}
-
-function describeFailures(stream: Stream, report: TrafficReport): readonly string[] {
-  return [...report[stream].failures].map(([failure, times]) => `  ${times}× ${stream}: ${failure}`);
+  const longestMs = Math.max(...streams.map((stream) => report[stream].latenciesMs.at(-1) ?? 0));
+  const inFlight = kind === "killed" ? `, ${writesInFlight} writes in flight` : "";
+  const failures = streams.flatMap((stream) =>
+    [...report[stream].failures].map(([failure, times]) => `  ${times}× ${stream}: ${failure}`),
+  );
+  const counts = `${countRequests(report)} requests, ${countFailures(report)} failed, longest ${longestMs.toFixed(0)} ms`;
+  return [`${name} ${kind}: ${counts}${inFlight}`, ...failures.slice(0, failuresShownMax)].join("\n");
 }
 
 export function countRequests(report: TrafficReport): number {
@@ -47,13 +37,4 @@ export function countFailures(report: TrafficReport, countedStreams: readonly St
 
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
-}
-
-function longestMs(report: TrafficReport): number {
-  return Math.max(...streams.map((stream) => report[stream].latenciesMs.at(-1) ?? 0));
-}
-
-function toLine(name: string, kind: string, cells: readonly string[]): string {
-  const columns = cells.map((cell) => cell.padStart(columnChars));
-  return `${name.padEnd(nameChars)}${kind.padEnd(columnChars)}${columns.join("")}`;
 }

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { readCommandLine } from "./command-line.ts";
+import { verifications } from "./verifications.ts";
+
+const workflow = parse(readFileSync(new URL("../../.github/workflows/nightly.yml", import.meta.url), "utf8"));
+const jobs: readonly { readonly verify: string }[] = workflow.jobs.verify.strategy.matrix.include;
+const commands = jobs.flatMap(({ verify }) => verify.trim().split("\n")).map((line) => line.split(" "));
+
+test("every night each verification runs in full, and its control", () => {
+  for (const { name, options } of verifications) {
+    const ofName = commands.filter(([first]) => first === name).map(([, ...args]) => args);
+    const lines = ofName.map((args) => ({ args, ...readCommandLine(options, args) }));
+    expect(
+      lines.filter(({ isControl }) => isControl),
+      name,
+    ).not.toEqual([]);
+    const inFull = lines.filter(({ isControl, args }) => !isControl && !args.includes("--quick"));
+    expect(new Set(inFull.flatMap(partsOf)), name).toEqual(new Set(partsOf(readCommandLine(options, []))));
+  }
+  expect(commands.filter(([name]) => !verifications.some((one) => one.name === name))).toEqual([]);
+});
+
+/** The values of `--only`. */
+function partsOf({ options }: Pick<ReturnType<typeof readCommandLine>, "options">): readonly unknown[] {
+  return [options["only"] ?? []].flat();
+}
