@@ -88,4 +88,3 @@ test.each([
 ])("an image with %j %s", (wrong, fault) => {
   expect(findImageFaults({ ...goodImage, ...wrong })).toEqual([fault]);
 });
-
