@@ -24,6 +24,12 @@ cpSync(kubernetes, join(copy, "infra/kubernetes"), { recursive: true });
 for (const file of ["kustomization.yaml", "supergraph.graphql"])
   cpSync(join(root, "supergraph", file), join(copy, "supergraph", file));
 
+/** The hash at the end of the names of settings is not computed as kustomize does. */
+function sortedWithoutHashes(manifests: readonly Manifest[]): readonly Manifest[] {
+  const text = JSON.stringify(manifests).replaceAll(/settings-[a-z0-9]{10}(?=")/g, "settings");
+  return (JSON.parse(text) as Manifest[]).toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+}
+
 describe.each(["local", "production"])("in %s with the purger", (overlay) => {
   const folder = join(copy, "infra/kubernetes/overlays", overlay);
   const without = renderFolder(folder);
@@ -51,9 +57,7 @@ describe.each(["local", "production"])("in %s with the purger", (overlay) => {
   test.runIf(spawnSync("kubectl", ["kustomize", "--help"]).status === 0)("kubectl renders the same objects", () => {
     const text = execFileSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
     const printed = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
-    expect(manifests.map(nameOf).toSorted()).toEqual(printed.map(nameOf).toSorted());
-    const deployment = (all: readonly Manifest[]) => all.find((one) => nameOf(one) === "Deployment purger");
-    expect(deployment(manifests)).toEqual(deployment(printed));
+    expect(sortedWithoutHashes(manifests)).toEqual(sortedWithoutHashes(printed));
   });
 
   test("the purger follows the feed of every service, with valid variables and the image of the overlay", () => {
