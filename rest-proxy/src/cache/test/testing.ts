@@ -10,7 +10,7 @@ import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { expect, onTestFinished } from "vitest";
 import type { CacheObservation, OriginRequest } from "../cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../shared-cache.ts";
-import { createHttpOrigin, type HttpOrigin } from "../standalone/standalone.ts";
+import { createHttpOrigin, type HttpOrigin } from "./standalone/standalone.ts";
 
 /** A request that the origin has received and not yet responded to. */
 interface OriginRequestStub {

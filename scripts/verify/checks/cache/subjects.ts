@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { createStandalone } from "../../../../rest-proxy/src/cache/standalone/standalone.ts";
+import { createStandalone } from "../../../../rest-proxy/src/cache/test/standalone/standalone.ts";
 import { endpointKeys, startProcess } from "../../platform/part-process.ts";
 
 /** `cache` is the shared cache alone; `proxy` is the whole REST proxy, with its production settings. */
@@ -11,7 +11,7 @@ export type Subject = "cache" | "proxy";
 
 /** Printed before the results: how the subject differs from production. */
 export const descriptions: Readonly<Record<Subject, string>> = {
-  cache: `The shared cache alone (rest-proxy/src/cache/standalone). Unlike the REST proxy, it obeys the clients' Cache-Control, accepts every
+  cache: `The shared cache alone (rest-proxy/src/cache/test/standalone). Unlike the REST proxy, it obeys the clients' Cache-Control, accepts every
 method, and allows heuristic freshness for every response.`,
   proxy: `The REST proxy (rest-proxy/src/main.ts) with PROFILE=production and the default settings. Unlike in production, its only paths are /test/:id and
 /test/:id/:file (scripts/verify/checks/cache/routes.json); they allow heuristic freshness, which no route of supergraph/routes.json does; and the

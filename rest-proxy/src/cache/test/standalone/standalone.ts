@@ -10,11 +10,11 @@ import {
   type ServerResponse,
 } from "node:http";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
-import type { OriginFetchers, OriginRequest, OriginResponse } from "../cache-request.ts";
-import { endToEndHeaders } from "../entry.ts";
-import { addNoHeaders } from "../write-response.ts";
-import { createSharedCache } from "../shared-cache.ts";
-import { normalizedHeader } from "../vary.ts";
+import type { OriginFetchers, OriginRequest, OriginResponse } from "../../cache-request.ts";
+import { endToEndHeaders } from "../../entry.ts";
+import { addNoHeaders } from "../../write-response.ts";
+import { createSharedCache } from "../../shared-cache.ts";
+import { normalizedHeader } from "../../vary.ts";
 
 export interface Standalone {
   readonly handler: RequestListener;
