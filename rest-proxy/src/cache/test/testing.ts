@@ -76,7 +76,6 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     entriesMax: 1_000,
     variantsMax: 4,
     backgroundMax: 8,
-    targetedFields: ["cdn-cache-control"],
     nowMs: () => nowMs,
     keysOf: (reference, key) => (reference.startsWith("/") && reference !== key ? [reference] : []),
     observe: (observation) => observed.push(observation),
@@ -143,7 +142,7 @@ async function forward(
   const background = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
   await cache
-    .respond(lookup, response, { headers, background, forClient: background }, addHeaders)
+    .respond({ lookup, response, fetchers: { headers, background, forClient: background }, addHeaders })
     .catch((error: unknown) => {
       response.writeHead(502).end(String(error));
     });

@@ -40,7 +40,6 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     entriesMax: 100_000,
     variantsMax: 32,
     backgroundMax: 256,
-    targetedFields: ["cdn-cache-control"],
     obeysRequests: true,
     nowMs,
     keysOf,
@@ -68,7 +67,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       forClient: (originRequest) => http.fetch(target, originRequest, hasBody(request) ? request : undefined),
       background: (originRequest) => http.fetch(target, originRequest, undefined),
     };
-    await cache.respond(lookup, response, fetchers, addNoHeaders);
+    await cache.respond({ lookup, response, fetchers, addHeaders: addNoHeaders });
   }
 
   return {
