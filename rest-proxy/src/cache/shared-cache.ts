@@ -6,7 +6,13 @@ import { createSharedFetches } from "./coalescing.ts";
 import { createInvalidate, type Invalidation, invalidatedBy, isSafe } from "./invalidation.ts";
 import { createReads, type Hits } from "./read.ts";
 import { type CacheExchange, forwardPastCache } from "./write-response.ts";
-import { createFollowRules, createRequestRules, createStaleRules, type FollowOptions } from "./reuse-rules.ts";
+import {
+  boundedRequestRules,
+  createFollowRules,
+  createStaleRules,
+  type FollowOptions,
+  type RequestRules,
+} from "./reuse-rules.ts";
 import { Store } from "./store.ts";
 import { createTtlSet } from "@tributary/kit/collections/ttl-set";
 
@@ -21,11 +27,8 @@ export interface SharedCacheOptions extends FollowOptions {
   readonly variantsMax: number;
   /** Coalesced misses and background refreshes in flight. Beyond it, each client sends its own request. */
   readonly backgroundMax: number;
-  /**
-   * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1), and conditions for the origin bypass the cache. Default false, since one
-   * client could send every request to the origin: see `mustValidate`. The caller must then not forward these conditions.
-   */
-  readonly obeysRequests?: boolean;
+  /** With the default, `boundedRequestRules`, the caller must not forward conditions for the origin, such as `Range`. */
+  readonly requestRules?: RequestRules;
   /** The keys to invalidate after a write: of the resource that `reference` names, none for another origin (RFC 9111, 4.4). */
   readonly keysOf: (reference: string, key: string) => readonly string[];
   readonly isUnsent?: (error: unknown) => boolean;
@@ -49,7 +52,7 @@ export interface SharedCache extends Hits {
 const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
-  const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
+  const { requestRules = boundedRequestRules, isUnsent = () => false, observe = () => {} } = options;
   const { name, nowMs, backgroundMax, keysOf } = options;
   const store = new Store(options, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const invalidationLog = new InvalidationLog({ notesMax });
@@ -66,7 +69,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     invalidationLog,
     sharedFetches,
     following: createFollowRules(options),
-    rules: createRequestRules(obeysRequests),
+    rules: requestRules,
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
   });

@@ -15,6 +15,7 @@ import { endToEndHeaders } from "../../entry.ts";
 import { addNoHeaders } from "../../write-response.ts";
 import { createSharedCache } from "../../shared-cache.ts";
 import { normalizedHeader } from "../../vary.ts";
+import { fullRequestRules } from "./request-rules.ts";
 
 export interface Standalone {
   readonly handler: RequestListener;
@@ -40,7 +41,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     entriesMax: 100_000,
     variantsMax: 32,
     backgroundMax: 256,
-    obeysRequests: true,
+    requestRules: fullRequestRules,
     nowMs,
     keysOf,
   });
