@@ -1,7 +1,5 @@
 // The observations that all modules of the gateway report to `observe`. Only telemetry/ decides which of them are logged and counted.
-import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
-import type { ConnectionClosed } from "@tributary/kit/http/incomplete-requests";
-import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
+import type { EntryPointObservation } from "@tributary/kit/telemetry/entry-point-observations";
 import type { CacheName } from "./telemetry/cache-metrics.ts";
 
 /** All that logs and spans contain of a client's document. */
@@ -19,22 +17,18 @@ interface RequestIds extends Partial<OperationIdentity> {
 }
 
 export type GatewayObservation =
+  | EntryPointObservation
   | SupergraphObservation
   | SubgraphFetchFailed
-  | ReplicaObservation
   | SubgraphErrors
   | SubgraphResponseInvalid
   | PlanObservation
   | PlanCompiled
   | ValuesRejected
   | EntityCacheObservation
-  | ConnectionClosed
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   /** `response-truncated`: the client did not read its response within RESPONSE_TIMEOUT_MS, so its connection was closed. */
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
-  | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
-  /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
-  | { readonly kind: "token-keys-failed"; readonly cause: unknown }
   | (Partial<RequestIds> & { readonly kind: "internal-error"; readonly cause: unknown })
   /** A line that Apollo's libraries log. */
   | { readonly kind: "library-log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
@@ -73,8 +67,6 @@ type SubgraphFetchFailed = RequestIds & {
   readonly replica: string | undefined;
   readonly code: string;
 } & ({ readonly cause: unknown } | { readonly response: object });
-
-type ReplicaObservation = UpstreamObservation & { readonly service: string };
 
 /** Without the messages: the subgraph's own log has them, by the request id. */
 interface SubgraphErrors extends RequestIds {
@@ -138,8 +130,7 @@ type EntityCacheObservation =
       readonly results: Readonly<Record<EntityLookup, number>>;
     }
   /** The cache fetches without credentials first. This request is repeated with them: not all of its results are the same for every caller. */
-  | { readonly kind: "entity-cache-repeat"; readonly service: string }
-  | FeedStateObservation;
+  | { readonly kind: "entity-cache-repeat"; readonly service: string };
 
 /** Values that do not fit the schema, by their paths in the response to the client; each became null. */
 interface ValuesRejected extends RequestIds {

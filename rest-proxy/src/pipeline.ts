@@ -256,10 +256,11 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
     // reads, so `body` is undefined there.
     const background = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
     const lookup = await stages.receiptRules.awaitChanges(uncached.lookup, receipts);
-    await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
+    const addHeaders = (head: string[]) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
-    });
+    };
+    await stages.cache.respond({ lookup, response, fetchers: { headers, forClient, background }, addHeaders });
   } catch (error) {
     // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);

@@ -119,14 +119,7 @@ export function createStages(options: RestProxyOptions): Stages {
     incompleteRequests,
     addCacheTags: (response) => addCacheTags(response, config.tagHeader),
     compression,
-    services: createServices({
-      addresses: config.addresses,
-      inFlightMax: config.inFlightMax,
-      upstreamTimeoutMs,
-      responseTimeoutMs,
-      observe,
-      observers: observers?.services,
-    }),
+    services: createServices({ ...config, observe, observers: observers?.services }),
     responseTimeoutMs,
     observe,
   };

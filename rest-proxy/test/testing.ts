@@ -113,7 +113,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     methodOf: createKnownValues(["GET"]),
     createRecord: (span, { headers }) => createRequestRecord(span, headers),
     onFinished: (finished) => void settled.push(finished),
-    onScrape: () => {},
+    gauge: { onScrape: () => {} },
     onClose: () => {},
   });
   const table = createRouteTable(settings.routes ?? routes);

@@ -38,8 +38,7 @@ export function createGatewayRequestObserver(
 ): RequestObserver<GraphqlRequestRecord> | undefined {
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
-  const gauge = metrics.gauge("tributary_gateway_requests_in_flight");
-  const accessLog = createAccessLog<FailedRequestKind>(o.log, o.accessLog, "operation");
+  const accessLog = createAccessLog<FailedOperationKind>(o.log, o.accessLog, "operation");
   return createRequestObserver({
     trace,
     methodOf,
@@ -49,13 +48,13 @@ export function createGatewayRequestObserver(
       return record;
     },
     onFinished: createRequestReporter(o, accessLog),
-    onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
+    gauge: metrics.gauge("tributary_gateway_requests_in_flight"),
     onClose: () => accessLog.close(),
   });
 }
 
 /** `service` and `code` are those of the first failed fetch; without one, `code` is the response's. */
-interface FailedRequestKind extends FailureKind {
+interface FailedOperationKind extends FailureKind {
   readonly operation: string;
   readonly status: number;
   readonly code: string | undefined;
@@ -74,7 +73,7 @@ interface RequestSummary {
 
 function createRequestReporter(
   o: GatewayRequestObserverOptions,
-  accessLog: AccessLog<FailedRequestKind>,
+  accessLog: AccessLog<FailedOperationKind>,
 ): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o);

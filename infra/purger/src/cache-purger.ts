@@ -1,7 +1,7 @@
 // Purges one cache: one request at a time, repeated until the cache accepts it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { tagOfService } from "@tributary/kit/rest/cache-tags";
-import { createPurgeQueue, type PurgeQueue, type QueuedTag } from "./purge-queue.ts";
+import { PurgeQueue, type QueuedTag } from "./purge-queue.ts";
 import { type PurgeTarget, tagsMaxOf, toPurgeRequest } from "./purge-request.ts";
 
 export interface CachePurgerOptions {
@@ -17,17 +17,6 @@ export type PurgeObservation =
   | { readonly kind: "failed"; readonly url: string; readonly cause: unknown }
   | { readonly kind: "overflow"; readonly url: string };
 
-export interface CachePurger {
-  readonly url: string;
-  purgeGroups(service: string, groups: readonly string[]): void;
-  purgeService(service: string): void;
-  /** Whether the cache accepted the last request, and each purge that `purgeService` added. False before the first request. */
-  isUpToDate(): boolean;
-  size(): number;
-  /** Sends all waiting tags, also the second purges that are not due yet, until a request fails or `closeMsMax` has passed. */
-  close(): Promise<void>;
-}
-
 /** Between two requests to one cache. The changes that arrive in this time are sent in one request, each group once. */
 const intervalMs = 25;
 const retryMsMin = 100;
@@ -37,11 +26,7 @@ const closeMsMax = 2_000;
 /** While the queue is empty. A timer of infinite length would fire at once. */
 const idleWaitMs = 60_000;
 
-export function createCachePurger(options: CachePurgerOptions): CachePurger {
-  return new QueuedCachePurger(options);
-}
-
-class QueuedCachePurger implements CachePurger {
+export class CachePurger {
   readonly url: string;
   readonly #options: CachePurgerOptions;
   readonly #queue: PurgeQueue;
@@ -59,7 +44,7 @@ class QueuedCachePurger implements CachePurger {
   constructor(options: CachePurgerOptions) {
     this.url = options.target.url;
     this.#options = options;
-    this.#queue = createPurgeQueue(options.queueMax);
+    this.#queue = new PurgeQueue(options.queueMax);
     this.#tagsMax = tagsMaxOf[options.target.form];
     this.#running = this.#run();
   }
@@ -76,6 +61,7 @@ class QueuedCachePurger implements CachePurger {
     this.#endWait();
   }
 
+  /** Whether the cache accepted the last request, and each purge that `purgeService` added. False before the first request. */
   isUpToDate(): boolean {
     return this.#failureCount === 0 && this.#unpurgedServiceTags.size === 0;
   }
@@ -84,6 +70,7 @@ class QueuedCachePurger implements CachePurger {
     return this.#queue.size();
   }
 
+  /** Sends all waiting tags, also the second purges that are not due yet, until a request fails or `closeMsMax` has passed. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#endWait();

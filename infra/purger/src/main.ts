@@ -18,14 +18,7 @@ await runMain(async () => {
   warnOfMisspeltVariables(log, config.misspeltVariables);
   const caches = config.targets.map(({ url }) => url);
   const services = Object.keys(config.feedUrls);
-  const purger = createPurger({
-    feedUrls: config.feedUrls,
-    feedKey: config.feedKey,
-    targets: config.targets,
-    queueMax: config.queueMax,
-    requestTimeoutMs: config.requestTimeoutMs,
-    observe: createPurgerObserver(log, metrics, services),
-  });
+  const purger = createPurger({ ...config, observe: createPurgerObserver(log, metrics, services) });
   announce(metrics, { caches, services }, purger);
   const admin = await startMetricsListener(config, telemetry);
   const server = await startServer({

@@ -8,37 +8,21 @@ export interface QueuedTag {
   readonly changedAtMs: number | undefined;
 }
 
-export interface PurgeQueue {
-  /** @returns false if the queue was full: then its content was replaced by the tags of the whole services in it. */
-  addGroups(service: string, groups: readonly string[], nowMs: number): boolean;
-  addService(service: string, nowMs: number): void;
-  take(max: number, nowMs: number): readonly QueuedTag[];
-  onPurged(taken: readonly QueuedTag[], nowMs: number): void;
-  /** The tags are due again. */
-  onFailed(taken: readonly QueuedTag[]): void;
-  /** When the next tag is due: -Infinity if one is due now, Infinity if the queue is empty. */
-  nextDueMs(): number;
-  size(): number;
-}
-
 /** Much longer than a response needs from a service to a cache, or a change event to the caches of the REST proxy. */
 const repeatAfterMs = 1_000;
 
-/** @param tagsMax the queue has at most this many tags, plus the tag of each service, which is added to a full queue too. */
-export function createPurgeQueue(tagsMax: number): PurgeQueue {
-  return new TagQueue(tagsMax);
-}
-
-class TagQueue implements PurgeQueue {
+export class PurgeQueue {
   readonly #tagsMax: number;
   readonly #due = new Map<string, QueuedTag>();
   /** The second purges, in the order in which they are due. */
   readonly #repeats = new Map<string, { readonly queued: QueuedTag; readonly dueMs: number }>();
 
+  /** @param tagsMax without the tag of each service, which is added to a full queue too. */
   constructor(tagsMax: number) {
     this.#tagsMax = tagsMax;
   }
 
+  /** @returns false if the queue was full: then its content was replaced by the tags of the whole services in it. */
   addGroups(service: string, groups: readonly string[], nowMs: number): boolean {
     if (this.#due.has(tagOfService(service))) {
       this.#addToServicePurge(service, nowMs);
@@ -87,6 +71,7 @@ class TagQueue implements PurgeQueue {
     }
   }
 
+  /** The tags are due again. */
   onFailed(taken: readonly QueuedTag[]): void {
     for (const { tag, service, changedAtMs } of taken) {
       if (this.#due.has(tagOfService(service))) {
@@ -98,6 +83,7 @@ class TagQueue implements PurgeQueue {
     }
   }
 
+  /** When the next tag is due: -Infinity if one is due now, Infinity if the queue is empty. */
   nextDueMs(): number {
     if (this.#due.size > 0) return -Infinity;
     return this.#repeats.values().next().value?.dueMs ?? Infinity;

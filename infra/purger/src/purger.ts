@@ -1,6 +1,6 @@
 import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
-import { type CachePurger, createCachePurger, type PurgeObservation } from "./cache-purger.ts";
+import { CachePurger, type PurgeObservation } from "./cache-purger.ts";
 import type { PurgeTarget } from "./purge-request.ts";
 
 export interface PurgerOptions {
@@ -28,9 +28,7 @@ export interface Purger {
 
 export function createPurger(options: PurgerOptions): Purger {
   const { feedUrls, feedKey, targets, queueMax, requestTimeoutMs, observe } = options;
-  const caches: readonly CachePurger[] = targets.map((target) =>
-    createCachePurger({ target, queueMax, requestTimeoutMs, observe }),
-  );
+  const caches = targets.map((target) => new CachePurger({ target, queueMax, requestTimeoutMs, observe }));
   const followers = Object.entries(feedUrls).map(([service, urls]) =>
     createFeedFollower({
       urls,

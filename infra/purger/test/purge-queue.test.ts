@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createPurgeQueue, type QueuedTag } from "../src/purge-queue.ts";
+import { PurgeQueue, type QueuedTag } from "../src/purge-queue.ts";
 
 const tagsOf = (taken: readonly QueuedTag[]) => taken.map(({ tag }) => tag);
 
 test("a group is due at once, once, and again a second after it was purged", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addGroups("posts", ["posts", "posts:7"], 0);
   queue.addGroups("posts", ["posts:7"], 5);
   const first = queue.take(10, 10);
@@ -21,7 +21,7 @@ test("a group is due at once, once, and again a second after it was purged", () 
 });
 
 test("a change while a purge is in flight is purged after it", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addGroups("posts", ["posts"], 0);
   const first = queue.take(10, 0);
   queue.addGroups("posts", ["posts"], 1);
@@ -30,7 +30,7 @@ test("a change while a purge is in flight is purged after it", () => {
 });
 
 test("a purge that failed is due again, with the time of its change", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addGroups("posts", ["posts"], 0);
   queue.onFailed(queue.take(10, 0));
   queue.addGroups("posts", ["posts"], 50);
@@ -42,7 +42,7 @@ test("a purge that failed is due again, with the time of its change", () => {
 });
 
 test("the purge of a service replaces those of its groups, and of no other's", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addGroups("posts", ["posts:1"], 0);
   queue.onPurged(queue.take(10, 0), 0);
   queue.addGroups("posts", ["posts:2"], 1);
@@ -57,7 +57,7 @@ test("the purge of a service replaces those of its groups, and of no other's", (
 });
 
 test("a change while only the second purge of its service is due is purged twice too", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addService("posts", 0);
   queue.onPurged(queue.take(10, 0), 0);
   // The second purge fails, so it is due again.
@@ -70,7 +70,7 @@ test("a change while only the second purge of its service is due is purged twice
 });
 
 test("a failed purge joins the second purge of its service, and is purged twice too", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addService("posts", 0);
   queue.onPurged(queue.take(10, 0), 0);
   queue.addGroups("posts", ["posts:1"], 900);
@@ -81,7 +81,7 @@ test("a failed purge joins the second purge of its service, and is purged twice 
 });
 
 test("a full queue becomes the services in it, with those that wait for their second purge", () => {
-  const queue = createPurgeQueue(3);
+  const queue = new PurgeQueue(3);
   queue.addGroups("users", ["users:1"], 0);
   queue.onPurged(queue.take(10, 0), 0);
   expect(queue.addGroups("posts", ["posts:1", "posts:2"], 1)).toBe(true);
@@ -91,7 +91,7 @@ test("a full queue becomes the services in it, with those that wait for their se
 });
 
 test("a request takes at most as many tags as it may have", () => {
-  const queue = createPurgeQueue(10);
+  const queue = new PurgeQueue(10);
   queue.addGroups("posts", ["a", "b", "c"], 0);
   expect([queue.take(2, 0), queue.take(2, 0)].map(tagsOf)).toEqual([["a", "b"], ["c"]]);
 });

@@ -44,6 +44,26 @@ export function withoutHeaders(headers: readonly string[], isDropped: (name: str
   return remaining;
 }
 
+/** Headers of one connection, or for one proxy only (RFC 9110, 7.6.1 and 11.7; RFC 2616, 13.5.1; RFC 7540, 3.2.1). */
+const hopByHop: ReadonlySet<string> = new Set([
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authentication-info",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Without the headers that `Connection` names. */
+export function isHopByHop(name: string): boolean {
+  return hopByHop.has(name);
+}
+
 export function forEachHeader(headers: readonly string[], visit: (name: string, value: string) => void): void {
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] ?? "", headers[index + 1] ?? "");
 }

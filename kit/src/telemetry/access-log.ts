@@ -3,6 +3,12 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { createGroupedLog, type FailureKind } from "./failure-log.ts";
 import type { Span } from "./tracing/trace.ts";
 
+export interface FailedRequestKind extends FailureKind {
+  readonly route: string;
+  readonly status: number;
+  readonly code: string | undefined;
+}
+
 export interface AccessLog<Kind extends FailureKind> {
   /** @param hasFailed by a fault of the platform, not of the client. */
   isWanted(span: Span | undefined, hasFailed: boolean): boolean;

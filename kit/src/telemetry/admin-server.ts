@@ -35,9 +35,6 @@ export interface AdminServerOptions {
 const oldHeapMbMax = 32;
 const youngHeapMbMax = 4;
 const restartDelayMs = 1_000;
-const defaultStaleAfterMs = 5_000;
-const defaultReadinessDeadlineMs = 1_000;
-const defaultMetricsDeadlineMs = 5_000;
 const workerFile = new URL("./admin-worker.ts", import.meta.url);
 
 /**
@@ -116,15 +113,12 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
 }
 
 function toThreadData(
-  { host, staleAfterMs, readinessDeadlineMs, metricsDeadlineMs }: AdminServerOptions,
+  { host, staleAfterMs = 5_000, readinessDeadlineMs = 1_000, metricsDeadlineMs = 5_000 }: AdminServerOptions,
   port: number,
   heartbeat: SharedArrayBuffer,
 ): AdminThreadData {
-  const deadlinesMs = {
-    readiness: readinessDeadlineMs ?? defaultReadinessDeadlineMs,
-    metrics: metricsDeadlineMs ?? defaultMetricsDeadlineMs,
-  };
-  return { host, port, heartbeat, staleAfterMs: staleAfterMs ?? defaultStaleAfterMs, deadlinesMs };
+  const deadlinesMs = { readiness: readinessDeadlineMs, metrics: metricsDeadlineMs };
+  return { host, port, heartbeat, staleAfterMs, deadlinesMs };
 }
 
 /** A thread does not inherit Node's compile cache, without which stripping the types of its files takes 40 ms and 15 MB. */

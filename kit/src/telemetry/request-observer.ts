@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KnownValues } from "./metrics/known-values.ts";
+import type { Gauge } from "./metrics/metrics.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
 /** `RequestRecord` is what the server records about a request in flight. */
@@ -24,8 +25,8 @@ export interface RequestObserverOptions<RequestRecord> {
   readonly createRecord: (span: Span | undefined, request: IncomingMessage, requestId: string) => RequestRecord;
   /** When the response is closed. Must end the span of the record. */
   readonly onFinished: (finished: FinishedRequest<RequestRecord>) => void;
-  /** Called once, at creation; a gauge calls `readInFlight` at each scrape. */
-  readonly onScrape: (readInFlight: () => number) => void;
+  /** Of requests in flight. */
+  readonly gauge: Pick<Gauge<never>, "onScrape">;
   readonly onClose: () => void;
 }
 
@@ -36,7 +37,7 @@ export function createRequestObserver<RequestRecord>(
 ): RequestObserver<RequestRecord> {
   const { trace, methodOf, createRecord, onFinished } = options;
   let inFlight = 0;
-  options.onScrape(() => inFlight);
+  options.gauge.onScrape((gauge) => gauge.set({}, inFlight));
 
   return {
     begin(request, response, requestId) {

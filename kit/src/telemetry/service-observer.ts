@@ -3,8 +3,7 @@ import { statusOf } from "../errors/app-error.ts";
 import type { Log } from "../process/log.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { readCallerContext } from "../http/trace-context.ts";
-import { type AccessLog, createAccessLog } from "./access-log.ts";
-import type { FailureKind } from "./failure-log.ts";
+import { type AccessLog, createAccessLog, type FailedRequestKind } from "./access-log.ts";
 import { createKnownValues } from "./metrics/known-values.ts";
 import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -26,12 +25,6 @@ export interface ServiceObserver {
   close(): void;
 }
 
-interface FailedRequestKind extends FailureKind {
-  readonly route: string;
-  readonly status: number;
-  readonly code: string | undefined;
-}
-
 export interface ServiceObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics<typeof serviceMetrics>;
@@ -47,15 +40,13 @@ const failureCodes = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
 export function createServiceObserver(options: ServiceObserverOptions): ServiceObserver {
   const { metrics, trace, records } = options;
   const graphqlErrors = metrics.counter("tributary_service_graphql_errors_total");
-  const requestsInFlight = metrics.gauge("tributary_service_requests_in_flight");
   const accessLog = createAccessLog<FailedRequestKind>(options.log, options.accessLog, "route");
   const requestObserver = createRequestObserver({
     trace,
     methodOf,
     createRecord: createServiceRecord,
     onFinished: createRequestReporter(metrics, accessLog),
-    // Called once, now; the callback of the gauge at each scrape.
-    onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
+    gauge: metrics.gauge("tributary_service_requests_in_flight"),
     onClose: () => accessLog.close(),
   });
 

@@ -1,7 +1,7 @@
 import { expect, test, onTestFinished } from "vitest";
 import { type Log, silentLog } from "../process/log.ts";
 import { startMetricsListener } from "./admin-server.ts";
-import { createEjectedReplicas } from "./ejected-replicas.ts";
+import { countEntryPointObservations, handleByKind } from "./entry-point-observations.ts";
 import { metricsOf } from "./metrics/declarations/metrics-of-processes.ts";
 import { createPrometheus } from "./metrics/prometheus.ts";
 import { createStatementObserver } from "./statement-observer.ts";
@@ -87,16 +87,34 @@ test("constraint violations are counted separately from failures", async () => {
   expect(counts).toEqual(["1", "2", "3"]);
 });
 
-test("a replica counts from its ejection until it is healthy or removed", () => {
-  const ejected = createEjectedReplicas();
-  ejected.eject("things", "a");
-  ejected.eject("things", "a");
-  ejected.eject("things", "b");
-  ejected.restore("others", "b");
-  expect([...ejected.counts()]).toEqual([
-    ["things", 2],
-    ["others", 0],
-  ]);
-  ejected.restore("things", "b");
-  expect(ejected.counts().get("things")).toBe(1);
+test("a replica counts from its ejection until it is healthy or removed", async () => {
+  const declarations = {
+    things_total: { kind: "counter", help: "Things.", labels: ["service"] },
+    ejected: { kind: "gauge", help: "Ejected.", labels: ["service"] },
+    results_total: { kind: "counter", help: "Results.", labels: ["result"] },
+    closed_total: { kind: "counter", help: "Closed.", labels: ["reason"] },
+  } as const;
+  const metrics = await createPrometheus(declarations);
+  const things = metrics.counter("things_total");
+  const observe = handleByKind(
+    countEntryPointObservations("service", {
+      retries: things,
+      retriesOverBudget: things,
+      ejections: things,
+      lookupFailures: things,
+      ejected: metrics.gauge("ejected"),
+      keyFetches: metrics.counter("results_total"),
+      connectionsClosed: metrics.counter("closed_total"),
+    }),
+  );
+  const eject = (service: string, replica: string) =>
+    observe({ kind: "replica-ejected", service, replica, pauseMs: 1, cause: undefined });
+  const readEjected = async () => (await metrics.write()).split("\n").filter((line) => line.startsWith("ejected{"));
+  eject("things", "a");
+  eject("things", "a");
+  eject("things", "b");
+  observe({ kind: "replica-restored", service: "others", replica: "b" });
+  expect(await readEjected()).toEqual(['ejected{service="things"} 2', 'ejected{service="others"} 0']);
+  observe({ kind: "replica-removed", service: "things", replica: "b" });
+  expect(await readEjected()).toContain('ejected{service="things"} 1');
 });

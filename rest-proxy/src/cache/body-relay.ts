@@ -48,40 +48,35 @@ export function destroyBody(body: Buffer | Readable): void {
 
 function relayStream(body: Readable, options: RelayOptions): Promise<Buffer | undefined> {
   const { client } = options;
-  return new Promise((resolve, reject) => {
-    const relay = new Relay(body, options, resolve, reject);
-    body.on("data", (chunk: Buffer) => relay.onData(chunk));
-    body.once("end", () => relay.onEnd());
-    body.on("error", (error) => relay.fail(error));
-    body.once("close", () => relay.onClose());
-    client?.once("close", () => relay.detachClient());
-    if (body.destroyed) relay.fail(body.errored ?? new Error("The response was truncated."));
-    else if (client?.destroyed) relay.detachClient();
-  });
+  const relay = new Relay(body, options);
+  body.on("data", (chunk: Buffer) => relay.onData(chunk));
+  body.once("end", () => relay.onEnd());
+  body.on("error", (error) => relay.fail(error));
+  body.once("close", () => relay.onClose());
+  client?.once("close", () => relay.detachClient());
+  if (body.destroyed) relay.fail(body.errored ?? new Error("The response was truncated."));
+  else if (client?.destroyed) relay.detachClient();
+  return relay.wholeBody;
 }
 
 class Relay {
   readonly #body: Readable;
   readonly #options: RelayOptions;
-  readonly #resolve: (wholeBody: Buffer | undefined) => void;
-  readonly #reject: (error: Error) => void;
+  readonly #result = Promise.withResolvers<Buffer | undefined>();
   #client: ServerResponse | undefined;
   #chunks: Buffer[] | undefined;
   #bytes = 0;
   #isDone = false;
 
-  constructor(
-    body: Readable,
-    options: RelayOptions,
-    resolve: (wholeBody: Buffer | undefined) => void,
-    reject: (error: Error) => void,
-  ) {
+  constructor(body: Readable, options: RelayOptions) {
     this.#body = body;
     this.#options = options;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#client = options.client;
     this.#chunks = options.bytesMax > 0 ? [] : undefined;
+  }
+
+  get wholeBody(): Promise<Buffer | undefined> {
+    return this.#result.promise;
   }
 
   onData(chunk: Buffer): void {
@@ -101,7 +96,7 @@ class Relay {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#client?.end();
-    this.#resolve(this.#chunks && concatUnpooled(this.#chunks, this.#bytes));
+    this.#result.resolve(this.#chunks && concatUnpooled(this.#chunks, this.#bytes));
   }
 
   /** `close` without an `end` or `error` before it means that the body is truncated; after one of them, `close` changes nothing. */
@@ -113,7 +108,7 @@ class Relay {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#client?.destroy();
-    this.#reject(error);
+    this.#result.reject(error);
   }
 
   detachClient(): void {
@@ -143,7 +138,7 @@ class Relay {
   #giveUp(): void {
     this.#isDone = true;
     this.#body.destroy();
-    this.#resolve(undefined);
+    this.#result.resolve(undefined);
   }
 }
 

@@ -1,6 +1,6 @@
 /** A cache entry is one stored response: its headers, its age and freshness (RFC 9111, 4.2). */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
-import { findHeader, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { findHeader, isHopByHop, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { parseList } from "@tributary/kit/http/structured-fields";
 import type { Fill } from "@tributary/kit/invalidation/invalidation-log";
 import { type Validators, validatorsOf } from "./conditional.ts";
@@ -83,9 +83,9 @@ const repeatedIn304: ReadonlySet<string> = new Set([
   "vary",
 ]);
 
-export function toStoredHead(received: ReceivedHead, targetedFields: readonly string[]): StoredHead | undefined {
+export function toStoredHead(received: ReceivedHead): StoredHead | undefined {
   const { status, receivedAtMs, wasAuthorized, heuristicSecondsMax = 0 } = received;
-  const policy = readPolicy(received.headers, targetedFields, receivedAtMs);
+  const policy = readPolicy(received.headers, receivedAtMs);
   const fields = varyFields(received.headers);
   if (fields === "*") return undefined;
   if (!isStorable({ status, policy, wasAuthorized })) return undefined;
@@ -175,23 +175,10 @@ export function isFresh(head: StoredHead, nowMs: number): boolean {
   return !head.policy.noCache && secondsLeft(head, nowMs) > 0;
 }
 
-/** Headers of one connection, or for one proxy only (RFC 9111, 3.1; RFC 9110, 7.6.1). */
-const hopByHopHeaders: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authentication-info",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
+/** RFC 9111, 3.1. */
 export function endToEndHeaders(headers: readonly string[], moreFields: readonly string[] = []): string[] {
   const named = new Set([...parseTokens(joinHeaderLines(headers, "connection")), ...moreFields]);
-  return withoutHeaders(headers, (name) => hopByHopHeaders.has(name) || named.has(name));
+  return withoutHeaders(headers, (name) => isHopByHop(name) || named.has(name));
 }
 
 /** A recipient that stores a response without `Date` adds the time of receipt (RFC 9110, 6.6.1). */

@@ -17,7 +17,6 @@ import { readPolicy } from "./policy.ts";
 import type { Store } from "./store.ts";
 
 export interface FresheningOptions {
-  readonly targetedFields: readonly string[];
   readonly store: Store;
   readonly invalidationLog: InvalidationLog;
 }
@@ -27,11 +26,11 @@ export interface FresheningRead extends Omit<ReceivedHead, "status" | "headers">
 }
 
 /** If a change has outdated the response, or the new headers forbid storing, the entry is only removed. */
-export function createFreshening({ store, invalidationLog, targetedFields }: FresheningOptions) {
+export function createFreshening({ store, invalidationLog }: FresheningOptions) {
   return (entry: Entry, update: readonly string[], read: FresheningRead) => {
     // Without `Date` in the update, the stored `Date` would remain, and the response would count as old (RFC 9110, 6.6.1).
     const headers = freshenedHeaders(entry.headers, withDate(endToEndHeaders(update), read.receivedAtMs));
-    const storableHead = toStoredHead({ status: entry.status, headers, ...read }, targetedFields);
+    const storableHead = toStoredHead({ status: entry.status, headers, ...read });
     // The client that caused the validation gets it even if it must not be stored any longer.
     const freshenedHead = storableHead ?? { ...entry, headers };
     const position = hasStrongEtag(entry.validators) ? read.sent.position : entry.position;
@@ -68,7 +67,7 @@ export interface HeadValidationOptions extends FresheningOptions {
 
 /** RFC 9111, 4.3.5: a 200 with the same validators and length freshens the stored response, any other 200 removes it. */
 export function createHeadValidation(options: HeadValidationOptions) {
-  const { store, invalidationLog, targetedFields, nowMs } = options;
+  const { store, invalidationLog, nowMs } = options;
   const freshen = createFreshening(options);
 
   return (lookup: CacheLookup) => {
@@ -82,7 +81,7 @@ export function createHeadValidation(options: HeadValidationOptions) {
       if (status !== 200 || entry?.status !== 200) return;
       const receivedAtMs = nowMs();
       // The response to a token may differ from the response for other clients (RFC 9111, 3.5).
-      if (wasAuthorized && !readPolicy(headers, targetedFields, receivedAtMs).admitsAuthorized) return;
+      if (wasAuthorized && !readPolicy(headers, receivedAtMs).admitsAuthorized) return;
       if (!isSameRepresentation(headers, entry.headers)) return store.remove(entry);
       freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, varyValueOf, heuristicSecondsMax });
     };

@@ -3,21 +3,14 @@ import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { dropBody, relayBody } from "./body-relay.ts";
-import type {
-  CacheLookup,
-  CacheObservation,
-  ForwardReason,
-  OriginFetch,
-  OriginFetchers,
-  OriginResponse,
-} from "./cache-request.ts";
+import type { CacheLookup, CacheObservation, ForwardReason, OriginFetch, OriginResponse } from "./cache-request.ts";
 import type { FetchOutcome } from "./coalescing.ts";
 import { confirmsStored, hasStrongEtag, isCondition, isNotModified, validationConditions } from "./conditional.ts";
 import { type Entry, isFresh, isSentAfter, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import { startRead } from "./invalidation.ts";
 import {
-  type AddHeaders,
+  type CacheExchange,
   createCachedResponse,
   forwardedStatus,
   writeCachedResponse,
@@ -27,21 +20,21 @@ import {
 import type { StaleRules } from "./reuse-rules.ts";
 import type { TtlSet } from "@tributary/kit/collections/ttl-set";
 
-export interface OriginRead {
-  readonly lookup: CacheLookup;
-  readonly fetchers: OriginFetchers;
-  readonly fetch: OriginFetch;
-  readonly signal: AbortSignalLike;
+export interface MissOrRefresh extends Omit<CacheExchange, "response"> {
+  /** Undefined for a background refresh. */
+  readonly response: ServerResponse | undefined;
+  /** Stale, or does not meet the client's demands. */
   readonly entry: Entry | undefined;
-  /** Whether the client's own conditions are sent if there is no `entry`. */
-  readonly withConditions: boolean;
+  readonly forwarded: ForwardReason;
+  /** See `mustValidate`. */
   readonly isValidation: boolean;
 }
 
-export interface CacheFetch extends OriginRead {
-  readonly response: ServerResponse | undefined;
-  readonly addHeaders: AddHeaders;
-  readonly forwarded: ForwardReason;
+export interface CacheFetch extends MissOrRefresh {
+  readonly fetch: OriginFetch;
+  readonly signal: AbortSignalLike;
+  /** Whether the client's own conditions are sent if there is no `entry`. */
+  readonly withConditions: boolean;
   readonly isWanted: () => boolean;
   readonly onHead?: (groups: readonly string[]) => void;
   /** What the waiting clients may use. Only the first call counts. */
@@ -63,7 +56,7 @@ const unsharedMs = 30_000;
 
 export class CacheFetcher {
   readonly #options: CacheFetchOptions;
-  readonly #send: (read: OriginRead) => Promise<OriginResult>;
+  readonly #send: (read: CacheFetch) => Promise<OriginResult>;
   #collecting = 0;
 
   constructor(options: CacheFetchOptions) {
@@ -222,8 +215,8 @@ function canConfirm(entry: Entry, { sentAfter }: CacheLookup): boolean {
 }
 
 /** A 304 to the cache's own conditions freshens the entry (RFC 9111, 4.3.3 and 4.3.4). */
-function createReadSender(options: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
-  const { invalidationLog, nowMs, targetedFields } = options;
+function createReadSender(options: CacheFetchOptions): (read: CacheFetch) => Promise<OriginResult> {
+  const { invalidationLog, nowMs } = options;
   const freshen = createFreshening(options);
 
   return async (read) => {
@@ -249,7 +242,7 @@ function createReadSender(options: CacheFetchOptions): (read: OriginRead) => Pro
     }
     // It is about the client's stored response.
     if (is304 && sendsClientConditions) return { kind: "fetched", response, head: undefined, sent };
-    const head = toStoredHead({ status: response.status, headers: response.headers, ...received }, targetedFields);
+    const head = toStoredHead({ status: response.status, headers: response.headers, ...received });
     return { kind: "fetched", response, head, sent };
   };
 }

@@ -22,12 +22,10 @@ export interface Policy {
   readonly unstoredFields: readonly string[];
 }
 
-/** The first targeted field that is present and valid counts (RFC 9213, 2.2), else `Cache-Control` and `Expires`. */
-export function readPolicy(headers: readonly string[], targetedFields: readonly string[], nowMs: number): Policy {
-  for (const field of targetedFields) {
-    const targeted = readTargeted(joinHeaderLines(headers, field));
-    if (targeted) return toPolicy(targeted, undefined);
-  }
+/** A valid `CDN-Cache-Control` counts instead of `Cache-Control` and `Expires` (RFC 9213, 2.2). */
+export function readPolicy(headers: readonly string[], nowMs: number): Policy {
+  const targeted = readTargeted(joinHeaderLines(headers, "cdn-cache-control"));
+  if (targeted) return toPolicy(targeted, undefined);
   const directives = parseCacheControl(joinHeaderLines(headers, "cache-control"));
   return toPolicy(directives, expiresSeconds(headers, nowMs));
 }

@@ -8,11 +8,12 @@ import type { CacheLookup, CacheObservation, ForwardReason, OriginFetchers } fro
 import type { SharedFetch, SharedFetches } from "./coalescing.ts";
 import { type Entry, isFresh, isSentAfter, secondsLeft } from "./entry.ts";
 import { createHeadValidation } from "./freshening.ts";
-import { acceptsStale, CacheFetcher, type CacheFetchOptions } from "./origin-fetch.ts";
+import { acceptsStale, CacheFetcher, type CacheFetchOptions, type MissOrRefresh } from "./origin-fetch.ts";
 import {
   forwardPastCache,
   type CachedResponse,
   type AddHeaders,
+  type CacheExchange,
   createCachedResponse,
   forwardedStatus,
   hitStatus,
@@ -39,20 +40,7 @@ export interface Hits {
 
 export interface Reads extends Hits {
   /** @throws as `SharedCache.respond`. */
-  read(lookup: CacheLookup, response: ServerResponse, fetchers: OriginFetchers, addHeaders: AddHeaders): Promise<void>;
-}
-
-interface MissOrRefresh {
-  readonly lookup: CacheLookup;
-  /** Undefined for a background refresh. */
-  readonly response: ServerResponse | undefined;
-  readonly fetchers: OriginFetchers;
-  readonly addHeaders: AddHeaders;
-  /** Stale, or does not meet the client's demands. */
-  readonly entry: Entry | undefined;
-  readonly forwarded: ForwardReason;
-  /** See `mustValidate`. */
-  readonly isValidation: boolean;
+  read(exchange: CacheExchange): Promise<void>;
 }
 
 interface Miss extends MissOrRefresh {
@@ -92,15 +80,11 @@ export function createReads(options: ReadOptions): Reads {
     return createCachedResponse(entry, lookup.request, atMs, hitStatus(name, secondsLeft(entry, atMs)));
   }
 
-  async function read(
-    lookup: CacheLookup,
-    response: ServerResponse,
-    fetchers: OriginFetchers,
-    addHeaders: AddHeaders,
-  ): Promise<void> {
+  async function read(exchange: CacheExchange): Promise<void> {
+    const { lookup, response, fetchers, addHeaders } = exchange;
     const { request } = lookup;
     if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
-      return forwardPastCache(options, { lookup, response, fetchers, addHeaders, forwarded: "bypass" });
+      return forwardPastCache(options, { ...exchange, forwarded: "bypass" });
     }
     const fresh = findFresh(lookup);
     if (fresh) return writeCachedResponse(response, fresh, addHeaders);
@@ -121,7 +105,7 @@ export function createReads(options: ReadOptions): Reads {
     }
     if (rules.forbidsForwarding(request)) return respondOnlyIfCached(name, response, addHeaders);
     const forwarded = whyForwarded(lookup, entry);
-    const miss: Miss = { lookup, response, fetchers, addHeaders, entry, forwarded, isValidation };
+    const miss: Miss = { ...exchange, entry, forwarded, isValidation };
     const isHead = request.method === "HEAD";
     // A `HEAD` with `no-cache` validates by a `GET`, so that both methods share one request.
     const isFetchedByGet = !isHead || (isValidation && entry !== undefined);

@@ -1,39 +1,28 @@
 /** Whether a stored response may be sent without a request to the origin (RFC 9111, 4). */
 import type { CacheableRequest } from "./cache-request.ts";
-import { ageSeconds, type Entry, isFresh, secondsLeft } from "./entry.ts";
-import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./policy.ts";
+import { type Entry, isFresh, secondsLeft } from "./entry.ts";
+import { parseCacheControl, secondsOf } from "./policy.ts";
 
-export type RequestRules = ReturnType<typeof createRequestRules>;
-
-const noDirectives: Directives = new Map();
-
-/** @param obeys false: a client must not be able to turn the cache off for others, so only `mustValidate` counts, once per interval and entry. */
-export function createRequestRules(obeys: boolean) {
-  const directivesOf = ({ headers }: CacheableRequest) => {
-    const cacheControl = headers["cache-control"];
-    if (!obeys || cacheControl === undefined) return noDirectives;
-    return parseCacheControl(cacheControl);
-  };
-  return {
-    /** `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
-    isForOrigin({ headers }: CacheableRequest): boolean {
-      if (!obeys) return false;
-      return (
-        headers["range"] !== undefined ||
-        headers["if-match"] !== undefined ||
-        headers["if-unmodified-since"] !== undefined
-      );
-    },
-    /** Fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
-    isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean {
-      if (obeys) return isFreshEnough(entry, directivesOf(request), nowMs);
-      if (!isFresh(entry, nowMs)) return false;
-      return !mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs);
-    },
-    forbidsStoring: (request: CacheableRequest) => directivesOf(request).has("no-store"),
-    forbidsForwarding: (request: CacheableRequest) => directivesOf(request).has("only-if-cached"),
-  };
+/** What a client's headers demand of the cache (RFC 9111, 5.2.1). */
+export interface RequestRules {
+  /** Never served from the cache: `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
+  isForOrigin(request: CacheableRequest): boolean;
+  /** Fresh, and fresh enough for this client (RFC 9111, 4.2). */
+  isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean;
+  forbidsStoring(request: CacheableRequest): boolean;
+  forbidsForwarding(request: CacheableRequest): boolean;
 }
+
+/** A client must not be able to turn the cache off for others, so only `mustValidate` counts, once per interval and entry. */
+export const boundedRequestRules: RequestRules = {
+  isForOrigin: () => false,
+  isUsable(entry, request, nowMs) {
+    if (!isFresh(entry, nowMs)) return false;
+    return !mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs);
+  },
+  forbidsStoring: () => false,
+  forbidsForwarding: () => false,
+};
 
 const validationIntervalMs = 1_000;
 
@@ -57,21 +46,6 @@ export function isRecentValidation(sentAtMs: number | undefined, nowMs: number):
   const elapsedMs = nowMs - sentAtMs;
   // Negative after the clock was set back.
   return elapsedMs >= 0 && elapsedMs < validationIntervalMs;
-}
-
-function isFreshEnough(entry: Entry, directives: Directives, nowMs: number): boolean {
-  if (directives.has("no-cache") || entry.policy.noCache) return false;
-  const maxAgeSeconds = secondsOf(directives, "max-age") ?? secondsMax;
-  if (ageSeconds(entry, nowMs) > maxAgeSeconds) return false;
-  const minFreshSeconds = secondsOf(directives, "min-fresh") ?? 0;
-  return secondsLeft(entry, nowMs) > minFreshSeconds - maxStaleSeconds(entry, directives);
-}
-
-/** `max-stale` (RFC 9111, 5.2.1.2), without a number for any time. */
-function maxStaleSeconds({ policy }: Entry, directives: Directives): number {
-  if (policy.neverStale) return 0;
-  if (directives.get("max-stale") === true) return secondsMax;
-  return secondsOf(directives, "max-stale") ?? 0;
 }
 
 export type StaleRules = ReturnType<typeof createStaleRules>;

@@ -1,12 +1,18 @@
 /** A shared cache for HTTP responses (RFC 9111). It knows no route, no service and no body format. */
 import type { ServerResponse } from "node:http";
 import { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
-import type { CacheLookup, CacheObservation, OriginFetchers, OriginResponse } from "./cache-request.ts";
+import type { CacheLookup, CacheObservation, OriginResponse } from "./cache-request.ts";
 import { createSharedFetches } from "./coalescing.ts";
 import { createInvalidate, type Invalidation, invalidatedBy, isSafe } from "./invalidation.ts";
 import { createReads, type Hits } from "./read.ts";
-import { forwardPastCache, type AddHeaders } from "./write-response.ts";
-import { createFollowRules, createRequestRules, createStaleRules, type FollowOptions } from "./reuse-rules.ts";
+import { type CacheExchange, forwardPastCache } from "./write-response.ts";
+import {
+  boundedRequestRules,
+  createFollowRules,
+  createStaleRules,
+  type FollowOptions,
+  type RequestRules,
+} from "./reuse-rules.ts";
 import { Store } from "./store.ts";
 import { createTtlSet } from "@tributary/kit/collections/ttl-set";
 
@@ -21,13 +27,8 @@ export interface SharedCacheOptions extends FollowOptions {
   readonly variantsMax: number;
   /** Coalesced misses and background refreshes in flight. Beyond it, each client sends its own request. */
   readonly backgroundMax: number;
-  /** In lower case, with precedence over `Cache-Control` (RFC 9213, 2.2): `cdn-cache-control`. */
-  readonly targetedFields: readonly string[];
-  /**
-   * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1), and conditions for the origin bypass the cache. Default false, since one
-   * client could send every request to the origin: see `mustValidate`. The caller must then not forward these conditions.
-   */
-  readonly obeysRequests?: boolean;
+  /** With the default, `boundedRequestRules`, the caller must not forward conditions for the origin, such as `Range`. */
+  readonly requestRules?: RequestRules;
   /** The keys to invalidate after a write: of the resource that `reference` names, none for another origin (RFC 9111, 4.4). */
   readonly keysOf: (reference: string, key: string) => readonly string[];
   readonly isUnsent?: (error: unknown) => boolean;
@@ -36,12 +37,7 @@ export interface SharedCacheOptions extends FollowOptions {
 
 export interface SharedCache extends Hits {
   /** @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then. */
-  respond(
-    lookup: CacheLookup,
-    response: ServerResponse,
-    fetchers: OriginFetchers,
-    addHeaders: AddHeaders,
-  ): Promise<void>;
+  respond(request: CacheExchange): Promise<void>;
   /** Such responses are sent only after the origin has confirmed them. */
   invalidate(what: Invalidation): void;
   /** Removes all its responses: after a restored backup an ETag may identify another state, so a 304 proves nothing. */
@@ -56,7 +52,7 @@ export interface SharedCache extends Hits {
 const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
-  const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
+  const { requestRules = boundedRequestRules, isUnsent = () => false, observe = () => {} } = options;
   const { name, nowMs, backgroundMax, keysOf } = options;
   const store = new Store(options, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const invalidationLog = new InvalidationLog({ notesMax });
@@ -66,7 +62,6 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     name,
     nowMs,
     observe,
-    targetedFields: options.targetedFields,
     entryBytesMax: options.entryBytesMax,
     backgroundMax,
     collectingMax: 2 * backgroundMax,
@@ -74,24 +69,21 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     invalidationLog,
     sharedFetches,
     following: createFollowRules(options),
-    rules: createRequestRules(obeysRequests),
+    rules: requestRules,
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
   });
   const relayOptions = { name, observe };
 
-  async function respondByMethod(
-    lookup: CacheLookup,
-    response: ServerResponse,
-    fetchers: OriginFetchers,
-    addHeaders: AddHeaders,
-  ): Promise<void> {
+  async function respondByMethod(request: CacheExchange): Promise<void> {
+    const { lookup, response } = request;
     const { method = "" } = lookup.request;
-    if (method === "GET" || method === "HEAD") return reads.read(lookup, response, fetchers, addHeaders);
-    const request = { lookup, response, fetchers, addHeaders, forwarded: "method" } as const;
-    if (isSafe(method)) return forwardPastCache(relayOptions, request);
+    if (method === "GET" || method === "HEAD") return reads.read(request);
+    const forwarded = "method";
+    if (isSafe(method)) return forwardPastCache(relayOptions, { ...request, forwarded });
     return forwardPastCache(relayOptions, {
       ...request,
+      forwarded,
       onResponse: (fetched) => settleWrite(lookup, fetched),
       onError: (error) => failWrite(error, lookup, response),
     });
@@ -115,9 +107,10 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   return {
     findFresh: reads.findFresh,
     hasFresh: reads.hasFresh,
-    async respond(lookup, response, fetchers, addHeaders) {
+    async respond(request) {
+      const { response } = request;
       try {
-        await respondByMethod(lookup, response, fetchers, addHeaders);
+        await respondByMethod(request);
       } catch (error) {
         if (response.destroyed) return;
         if (!response.headersSent) throw error;

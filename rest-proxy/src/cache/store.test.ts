@@ -26,7 +26,7 @@ function entry(key: string, o: EntryOptions = {}): Entry {
     wasAuthorized: false,
     varyValueOf: () => o.language,
   };
-  const head = toStoredHead(received, []);
+  const head = toStoredHead(received);
   if (!head) throw new Error("not storable");
   return toEntry({ origin: o.origin ?? "test", key, position: o.position ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }

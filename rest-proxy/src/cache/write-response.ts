@@ -80,11 +80,15 @@ export function writeOriginHead(
   }
 }
 
-export interface PastCacheRequest {
+/** A client's request that no fresh entry satisfies. */
+export interface CacheExchange {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
   readonly addHeaders: AddHeaders;
+}
+
+export interface PastCacheRequest extends CacheExchange {
   readonly forwarded: ForwardReason;
   /** Before any byte of the response is written: a write invalidates entries before the client has its response. */
   readonly onResponse?: (response: OriginResponse) => void;

@@ -1,19 +1,10 @@
-import { toProblemDocument } from "@tributary/kit/http/problem";
 import type { Retirement } from "../route/retirement.ts";
-import { methodNotAllowed } from "../route/route-table.ts";
 import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
 import { readVersionDocuments, type VersionDocument } from "./deprecation.ts";
 import { createRestFrontPage, type FrontPageOptions } from "./front-page.ts";
 import type { Html } from "@tributary/kit/pages/html";
-import {
-  createPages,
-  type NegotiationHeaders,
-  type Page,
-  type PageResponse,
-  type PageSource,
-  revalidated,
-} from "./pages.ts";
+import { createPages, type Page, type PageSource, revalidated } from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
 import { renderOverview, renderReference } from "./reference.ts";
 import { createSearchIndex } from "./search-index.ts";
@@ -27,17 +18,9 @@ export interface DocumentsOptions {
   readonly frontPage: FrontPageOptions;
 }
 
-/** One path of the documentation. */
-export interface ServedDocument {
-  /** Its methods, for `Allow`. */
-  readonly allow: string;
-  /** The response to any method but `OPTIONS`, which needs no document: 200, 304, or 405 as a problem document. */
-  respond(method: string, headers: NegotiationHeaders): PageResponse;
-}
-
 export interface Documents {
   /** @param path without its query, which is ignored. @returns undefined for a path that is not of the documentation. */
-  find(path: string): ServedDocument | undefined;
+  find(path: string): Page | undefined;
 }
 
 /**
@@ -61,8 +44,8 @@ export function createDocuments({ texts, retirements, frontPage }: DocumentsOpti
     ...readAssets(),
     ...createProblemPages(documents),
   ]);
-  const servedByPath = new Map(pages.map((page) => [page.path, toServedDocument(page)]));
-  return { find: (path) => servedByPath.get(path) };
+  const pagesByPath = new Map(pages.map((page) => [page.path, page]));
+  return { find: (path) => pagesByPath.get(path) };
 }
 
 function openApiPage({ version, text }: VersionDocument): PageSource {
@@ -76,32 +59,4 @@ function searchIndexPage(documents: readonly VersionDocument[]): PageSource {
 
 function htmlPage(path: string, { html }: Html): PageSource {
   return { path, cacheControl: revalidated, variants: [{ type: "text/html", text: html }] };
-}
-
-const allowedMethods = "GET, HEAD, OPTIONS";
-
-function toServedDocument({ path, respond }: Page): ServedDocument {
-  return {
-    allow: allowedMethods,
-    respond(method, headers) {
-      if (method === "GET" || method === "HEAD") return respond(headers, method === "HEAD");
-      return rejectMethod(path);
-    },
-  };
-}
-
-function rejectMethod(path: string): PageResponse {
-  const problem = toProblemDocument(methodNotAllowed(allowedMethods), { instance: path });
-  const bytes = Buffer.from(JSON.stringify(problem));
-  const headers = [
-    "Allow",
-    allowedMethods,
-    "Cache-Control",
-    "no-store",
-    "Content-Type",
-    "application/problem+json",
-    "Content-Length",
-    String(bytes.length),
-  ];
-  return { status: 405, headers, bytes };
 }

@@ -17,7 +17,7 @@ import {
   responsesOf,
 } from "./open-api.ts";
 import { createSamples } from "./samples.ts";
-import { viewFields, viewSchema } from "./schema-view.ts";
+import { joinByOr, viewFields, viewSchema } from "./schema-view.ts";
 import { viewTryIt } from "./try-it-form.ts";
 
 /**
@@ -93,7 +93,7 @@ function findOperation(document: OpenApi, operationId: string): PathOperation | 
 export function describeAuthorization(operation: Operation): Html {
   if (!requiresToken(operation)) return html`Requires no token.`;
   const { "x-scopes": scopes = [] } = operation;
-  const listed = scopes.map((scope, index) => [index === 0 ? "" : " or ", html`<code>${scope}</code>`]);
+  const listed = joinByOr(scopes.map((scope) => html`<code>${scope}</code>`));
   return html`Requires <a href="/docs/tokens">a token</a> with the scope ${listed}.`;
 }
 

@@ -4,6 +4,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { chooseContentCoding, chooseMediaType } from "@tributary/kit/http/accept";
+import { toProblemDocument } from "@tributary/kit/http/problem";
+import { methodNotAllowed } from "../route/route-table.ts";
 
 export interface PageSource {
   readonly path: string;
@@ -27,8 +29,10 @@ export interface PageResponse {
 
 export interface Page {
   readonly path: string;
-  /** The response to `GET` or `HEAD`: 200, or 304 if `If-None-Match` matches. */
-  readonly respond: (headers: NegotiationHeaders, isHead: boolean) => PageResponse;
+  /** For `Allow`. */
+  readonly allow: string;
+  /** The response to any method but `OPTIONS`: 200, 304 if `If-None-Match` matches, or 405 as a problem document. */
+  respond(method: string, headers: NegotiationHeaders): PageResponse;
 }
 
 export type NegotiationHeaders = Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
@@ -45,6 +49,7 @@ interface EncodedText {
 type TextByEncoding = Readonly<Record<Encoding, EncodedText>>;
 
 const emptyBody = Buffer.alloc(0);
+const allowedMethods = "GET, HEAD, OPTIONS";
 
 /**
  * `Cache-Control` of resources that must be from one release: HTML, style sheet, scripts and search index. Clients send their ETags with
@@ -64,7 +69,9 @@ function createPage(source: PageSource): Page {
   const vary = types.length > 1 ? "Accept, Accept-Encoding" : "Accept-Encoding";
   return {
     path,
-    respond(requestHeaders, isHead) {
+    allow: allowedMethods,
+    respond(method, requestHeaders) {
+      if (method !== "GET" && method !== "HEAD") return rejectMethod(path);
       const type = chooseMediaType(requestHeaders.accept, types) ?? types[0] ?? "";
       const encoded = chooseEncoding(encodedByType.get(type), requestHeaders["accept-encoding"]);
       const { contentHeaders, etag, bytes } = encoded;
@@ -82,9 +89,25 @@ function createPage(source: PageSource): Page {
       if (noneMatch !== undefined && matchesIfNoneMatch(noneMatch, etag)) {
         return { status: 304, headers, bytes: emptyBody };
       }
-      return { status: 200, headers: [...headers, ...contentHeaders], bytes: isHead ? emptyBody : bytes };
+      return { status: 200, headers: [...headers, ...contentHeaders], bytes: method === "HEAD" ? emptyBody : bytes };
     },
   };
+}
+
+function rejectMethod(path: string): PageResponse {
+  const problem = toProblemDocument(methodNotAllowed(allowedMethods), { instance: path });
+  const bytes = Buffer.from(JSON.stringify(problem));
+  const headers = [
+    "Allow",
+    allowedMethods,
+    "Cache-Control",
+    "no-store",
+    "Content-Type",
+    "application/problem+json",
+    "Content-Length",
+    String(bytes.length),
+  ];
+  return { status: 405, headers, bytes };
 }
 
 /**

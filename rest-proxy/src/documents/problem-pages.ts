@@ -25,14 +25,27 @@ export const explainedProblems: readonly ExplainedProblem[] = errorCodes.map((co
   return { type, title, status, means, remedy };
 });
 
-/** Wraps the content of a page in the layout and the navigation. */
-type ViewPage = (path: string, title: string, content: Html) => Html;
+interface ProblemPage {
+  readonly path: string;
+  readonly title: string;
+  readonly content: Html;
+  readonly json: unknown;
+}
+
+/** Wraps the content in the layout and the navigation. */
+type ViewPage = (page: ProblemPage) => PageSource;
 
 /** The page `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
 export function createProblemPages(versions: readonly VersionDocument[]): readonly PageSource[] {
   const newest = versions.at(-1);
-  const view: ViewPage = (path, title, content) =>
-    layout({ title, version: newest?.version, navigation: viewNavigation(versions, path), content });
+  const view: ViewPage = ({ path, title, content, json }) => {
+    const page = layout({ title, version: newest?.version, navigation: viewNavigation(versions, path), content });
+    const variants = [
+      { type: "text/html", text: page.html },
+      { type: "application/json", text: JSON.stringify(json) },
+    ];
+    return { path, cacheControl: revalidated, variants };
+  };
   return [createListPage(view), ...explainedProblems.map((problem) => createProblemPage(problem, view))];
 }
 
@@ -51,14 +64,7 @@ function createListPage(view: ViewPage): PageSource {
     <ul class="fields">
       ${rows}
     </ul>`;
-  return {
-    path: "/problems",
-    cacheControl: revalidated,
-    variants: [
-      { type: "text/html", text: view("/problems", "Problems", content).html },
-      { type: "application/json", text: JSON.stringify({ problems: explainedProblems }) },
-    ],
-  };
+  return view({ path: "/problems", title: "Problems", content, json: { problems: explainedProblems } });
 }
 
 function createProblemPage(problem: ExplainedProblem, view: ViewPage): PageSource {
@@ -68,12 +74,5 @@ function createProblemPage(problem: ExplainedProblem, view: ViewPage): PageSourc
     ${markdown(means)}
     <h2>What to do</h2>
     ${markdown(remedy)}`;
-  return {
-    path: type,
-    cacheControl: revalidated,
-    variants: [
-      { type: "text/html", text: view(type, title, content).html },
-      { type: "application/json", text: JSON.stringify(problem) },
-    ],
-  };
+  return view({ path: type, title, content, json: problem });
 }

@@ -83,7 +83,7 @@ function typeOf(schema: Schema): Html {
   return html`${typeof type === "string" ? type : type.join(" or ")}`;
 }
 
-function joinByOr(alternatives: readonly Html[]): Html {
+export function joinByOr(alternatives: readonly Html[]): Html {
   return html`${alternatives.map((alternative, index) => [index === 0 ? "" : " or ", alternative])}`;
 }
 

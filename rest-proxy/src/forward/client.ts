@@ -1,7 +1,7 @@
 /** Stage 4 of 5: forward. Sends requests to one service: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
-import { isHeaderNamed } from "@tributary/kit/http/raw-headers";
+import { isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -21,7 +21,7 @@ import {
 } from "@tributary/kit/upstream/upstream";
 import { ClientDisconnected, badGateway, gatewayTimeout } from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
-import { isHopByHop, connectionNamesOf, toClientHeaders } from "./headers.ts";
+import { connectionNamesOf, toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
 import { createMiddlewareTransport } from "./middleware-transport.ts";
 import { closeConnection, openConnection, type ReplicaConnection } from "./replica-connection.ts";

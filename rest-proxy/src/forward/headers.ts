@@ -1,24 +1,9 @@
 /** Which headers the proxy forwards, of requests and of responses. */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { isHopByHop, listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { ClientAddress } from "@tributary/kit/caller/client-address";
-
-/** RFC 9110, 7.6.1 and 11.7; RFC 2616, 13.5.1; RFC 7540, 3.2.1. `cache/` imports nothing of the proxy, so it has its own list. */
-const hopByHop: ReadonlySet<string> = new Set([
-  "connection",
-  "http2-settings",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authentication-info",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** Handled or set by the proxy, could claim another identity or address, or (`Write-Position`) only for services to send. */
 const neverForwarded: ReadonlySet<string> = new Set([
@@ -52,10 +37,6 @@ const notForClients: ReadonlySet<string> = new Set([
 
 /** Instead of the host name in `Via` (RFC 9110, 7.6.3). */
 const viaName = "tributary-rest-proxy";
-
-export function isHopByHop(name: string): boolean {
-  return hopByHop.has(name);
-}
 
 export interface ForwardingContext {
   readonly requestId: string;
@@ -101,7 +82,7 @@ export function toServiceHeaders(request: IncomingMessage, context: ForwardingCo
 }
 
 function isForService(name: string): boolean {
-  return !hopByHop.has(name) && !neverForwarded.has(name) && !name.startsWith("x-") && !name.includes("_");
+  return !isHopByHop(name) && !neverForwarded.has(name) && !name.startsWith("x-") && !name.includes("_");
 }
 
 function addProxyRequestHeaders(
@@ -143,7 +124,7 @@ export function toClientHeaders(headers: readonly string[]): readonly string[] {
 }
 
 function isForClient(name: string): boolean {
-  return !hopByHop.has(name) && !notForClients.has(name) && !name.startsWith("access-control-");
+  return !isHopByHop(name) && !notForClients.has(name) && !name.startsWith("access-control-");
 }
 
 const noNames: ReadonlySet<string> = new Set();

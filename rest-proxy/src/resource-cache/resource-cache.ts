@@ -24,7 +24,6 @@ export type CacheLimits = Pick<
   "bytesMax" | "entryBytesMax" | "entriesMax" | "variantsMax" | "backgroundMax"
 >;
 
-/** `CDN-Cache-Control` has precedence over `Cache-Control` here. */
 export function createResourceCache(
   limits: CacheLimits,
   { table, nowMs, isFollowed, observe, observer }: ResourceCacheOptions,
@@ -32,7 +31,6 @@ export function createResourceCache(
   const cache = createSharedCache({
     ...limits,
     name: "tributary",
-    targetedFields: ["cdn-cache-control"],
     nowMs,
     isFollowed,
     keysOf: createKeysOf(table),

@@ -6,7 +6,7 @@ import { discardRest } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { endWith } from "../cache/body-relay.ts";
 import type { CachedResponse } from "../cache/write-response.ts";
-import type { ServedDocument } from "../documents/documents.ts";
+import type { Page } from "../documents/pages.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { recordCacheStatus } from "../telemetry/request-record.ts";
 import { addProxyHeaders, listProxyHeaders } from "./proxy-headers.ts";
@@ -27,7 +27,7 @@ export function respondToOptions({ request, response, proxyHeaders }: Exchange, 
   response.writeHead(204, { Allow: allow }).end();
 }
 
-export function respondWithDocument(exchange: Exchange, document: ServedDocument, cors: Cors): void {
+export function respondWithDocument(exchange: Exchange, document: Page, cors: Cors): void {
   const { request, response, proxyHeaders, method } = exchange;
   if (method === "OPTIONS") return respondToOptions(exchange, document.allow, cors);
   const { status, headers, bytes } = document.respond(method, request.headers);

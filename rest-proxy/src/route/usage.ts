@@ -1,4 +1,5 @@
 // Usage of old API versions, reported hourly.
+import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { UsageCount } from "../telemetry/observations.ts";
 
 export interface Usage {
@@ -16,13 +17,8 @@ export interface UsageOptions {
 
 /** At most versions × routes × (known clients + 2) counts: 2 for `other` and `unnamed`. */
 export function createUsage({ knownClients, newestVersion }: UsageOptions): Usage {
-  const knownNames = new Set(knownClients);
+  const clientOf = createKnownValues(knownClients);
   const counts = new Map<number, Map<string, Map<string, number>>>();
-
-  function clientOf(name: string | undefined): string {
-    if (name === undefined || name === "") return "unnamed";
-    return knownNames.has(name) ? name : "other";
-  }
 
   return {
     count(version, route, clientName) {

@@ -1,6 +1,5 @@
 import type { Log } from "@tributary/kit/process/log";
-import { type AccessLog, createAccessLog } from "@tributary/kit/telemetry/access-log";
-import type { FailureKind } from "@tributary/kit/telemetry/failure-log";
+import { type AccessLog, createAccessLog, type FailedRequestKind } from "@tributary/kit/telemetry/access-log";
 import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
@@ -25,12 +24,6 @@ export interface ProxyObserverOptions {
   readonly newestVersion: number;
 }
 
-interface FailedRequestKind extends FailureKind {
-  readonly route: string;
-  readonly status: number;
-  readonly code: string | undefined;
-}
-
 /** The methods of requests in metrics and spans; any other one is `other`. */
 export const methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"] as const;
 const methodOf = createKnownValues(methods);
@@ -41,7 +34,6 @@ export function createProxyRequestObserver(options: ProxyObserverOptions): Reque
   if (!metrics.isOn && !trace.isOn && options.accessLog === "off") return undefined;
   const countRequest = createRequestCounts({ metrics, knownClients, newestVersion });
   const clientOf = createKnownValues(knownClients);
-  const inFlightGauge = metrics.gauge("tributary_rest_requests_in_flight");
   const accessLog = createAccessLog<FailedRequestKind>(log, options.accessLog, "route");
   return createRequestObserver({
     trace,
@@ -54,7 +46,7 @@ export function createProxyRequestObserver(options: ProxyObserverOptions): Reque
       if (record.span) endSpan(record, method, status);
       logRequest(accessLog, finished, method, clientOf);
     },
-    onScrape: (readInFlight) => inFlightGauge.onScrape((gauge) => gauge.set({}, readInFlight())),
+    gauge: metrics.gauge("tributary_rest_requests_in_flight"),
     onClose: () => accessLog.close(),
   });
 }

@@ -5,17 +5,9 @@ import { ClientDisconnected } from "../errors/service-failure.ts";
 
 export interface ServiceClientObserver {
   /** Call it when a request is sent: it is in flight until `closed`. */
-  begin(): ObservedServiceRequest;
+  begin(): CountedRequest;
   /** Call it for a request that is not sent, instead of `begin`. */
   refuse(error: AppError): void;
-}
-
-interface ObservedServiceRequest {
-  responded(status: number): void;
-  /** There is no response; `closed` has to be called too. */
-  failed(error: unknown): void;
-  /** The body has ended, completely or not, or there is no response. */
-  closed(): void;
 }
 
 /** @returns the observer of each service, by its name in the route table; undefined if metrics are off. */
@@ -50,7 +42,7 @@ interface ServiceCounts {
   countFailure(outcome: string): void;
 }
 
-class CountedRequest implements ObservedServiceRequest {
+class CountedRequest {
   readonly #counts: ServiceCounts;
   readonly #startedAtMs = performance.now();
 
@@ -65,11 +57,13 @@ class CountedRequest implements ObservedServiceRequest {
     else this.#counts.countFailure("5xx");
   }
 
+  /** There is no response; `closed` has to be called too. */
   failed(error: unknown): void {
     this.#recordDuration();
     this.#counts.countFailure(codeOf(error));
   }
 
+  /** The body has ended, completely or not, or there is no response. */
   closed(): void {
     this.#counts.inFlight--;
   }

@@ -16,8 +16,8 @@ test("metrics are written in Prometheus' format", async () => {
   const metrics = await createPrometheus(declarations);
   metrics.counter("things_total").add({ colour: "red" });
   metrics.counter("things_total").add({ colour: "red" }, 2);
-  metrics.gauge("things").add({ colour: "red" }, 5);
-  metrics.gauge("things").add({ colour: "red" }, -1);
+  metrics.gauge("things").set({ colour: "red" }, 5);
+  metrics.gauge("things").set({ colour: "red" }, 4);
   metrics.histogram("thing_seconds").observe({}, 0.5);
   const lines = (await metrics.write()).split("\n");
   expect(lines).toEqual(

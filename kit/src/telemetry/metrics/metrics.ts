@@ -16,7 +16,6 @@ export interface Counter<L extends string> {
 
 export interface Gauge<L extends string> {
   set(labels: Labels<L>, value: number): void;
-  add(labels: Labels<L>, by: number): void;
   /** At each scrape, after the gauge's series are removed (announced ones are 0). A later call replaces `read`. */
   onScrape(read: (gauge: Gauge<L>) => void): void;
 }
@@ -61,7 +60,7 @@ const doNothing = () => {};
 
 export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
   const counter = { add: doNothing, of: () => ({ add: doNothing }) };
-  const gauge = { set: doNothing, add: doNothing, onScrape: doNothing };
+  const gauge = { set: doNothing, onScrape: doNothing };
   const histogram = { observe: doNothing, of: () => ({ observe: doNothing }) };
   return {
     isOn: false,

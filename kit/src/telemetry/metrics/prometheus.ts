@@ -70,7 +70,6 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
   const announced = new Map<string, Labels<string>>();
   const announcedGauge: AnnouncedGauge = {
     set: (labels, value) => gauge.set(labels, value),
-    add: (labels, by) => gauge.inc(labels, by),
     onScrape(read) {
       // prom-client calls `collect` before it reads the values. A series that `read` does not set is removed.
       Object.assign(gauge, {

@@ -3,6 +3,8 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { endWith, relayBody } from "../body-relay.ts";
 import { listen, setUp } from "./testing.ts";
+import { boundedRequestRules } from "../reuse-rules.ts";
+import { fullRequestRules } from "./standalone/request-rules.ts";
 
 const fresh = ["Cache-Control", "max-age=60", "ETag", '"a"'];
 
@@ -97,8 +99,8 @@ test("a response with Vary: * is not stored (RFC 9111, 4.1)", async () => {
   expect(requestCount()).toBe(2);
 });
 
-test("with obeysRequests, Range is forwarded to the origin, and a partial response is not stored", async () => {
-  const { get, respondAlways, requestCount } = await setUp({ obeysRequests: true });
+test("with the full rules for requests, Range is forwarded to the origin, and a partial response is not stored", async () => {
+  const { get, respondAlways, requestCount } = await setUp({ requestRules: fullRequestRules });
   respondAlways((request) => {
     if (request.headers.range) request.respond(206, [...fresh, "Content-Range", "bytes 0-0/5"], "h");
     else request.respond(200, fresh, "hello");
@@ -110,12 +112,12 @@ test("with obeysRequests, Range is forwarded to the origin, and a partial respon
 });
 
 test.each([
-  [false, 2],
-  [true, 4],
+  ["bounded", boundedRequestRules, 2],
+  ["full", fullRequestRules, 4],
 ])(
-  "with obeysRequests %s, three requests with no-cache in a second cause %i requests to the origin in total",
-  async (obeysRequests, count) => {
-    const { get, respondAlways, requestCount } = await setUp({ obeysRequests });
+  "with the %s rules for requests, three requests with no-cache in a second cause the expected number of requests to the origin",
+  async (_name, requestRules, count) => {
+    const { get, respondAlways, requestCount } = await setUp({ requestRules });
     respondAlways((request) => request.respond(200, fresh, "hello"));
     await get("/a");
     for (let time = 0; time < 3; time++) await get("/a", { "Cache-Control": "no-cache" });
@@ -124,7 +126,7 @@ test.each([
 );
 
 test("only-if-cached is served from the store or with 504 (RFC 9111, 5.2.1.7)", async () => {
-  const { get, respondAlways, requestCount } = await setUp({ obeysRequests: true });
+  const { get, respondAlways, requestCount } = await setUp({ requestRules: fullRequestRules });
   respondAlways((request) => request.respond(200, fresh, "hello"));
   expect((await get("/a", { "Cache-Control": "only-if-cached" })).status).toBe(504);
   await get("/a");

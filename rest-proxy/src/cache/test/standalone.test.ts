@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request as send, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { createStandalone } from "../standalone/standalone.ts";
+import { createStandalone } from "./standalone/standalone.ts";
 import { listen } from "./testing.ts";
 
 test("the standalone cache forwards every method and body, and stores what it may", async () => {
@@ -85,7 +85,7 @@ test("without its variables the process reports them and does not start", async 
 });
 
 function startMain(variables: Readonly<Record<string, string>>): ChildProcess {
-  const file = new URL("../standalone/main.ts", import.meta.url).pathname;
+  const file = new URL("./standalone/main.ts", import.meta.url).pathname;
   const main = spawn(process.execPath, [file], { env: variables });
   onTestFinished(() => void main.kill("SIGKILL"));
   return main;

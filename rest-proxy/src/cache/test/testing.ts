@@ -10,7 +10,7 @@ import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { expect, onTestFinished } from "vitest";
 import type { CacheObservation, OriginRequest } from "../cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../shared-cache.ts";
-import { createHttpOrigin, type HttpOrigin } from "../standalone/standalone.ts";
+import { createHttpOrigin, type HttpOrigin } from "./standalone/standalone.ts";
 
 /** A request that the origin has received and not yet responded to. */
 interface OriginRequestStub {
@@ -76,7 +76,6 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     entriesMax: 1_000,
     variantsMax: 4,
     backgroundMax: 8,
-    targetedFields: ["cdn-cache-control"],
     nowMs: () => nowMs,
     keysOf: (reference, key) => (reference.startsWith("/") && reference !== key ? [reference] : []),
     observe: (observation) => observed.push(observation),
@@ -143,7 +142,7 @@ async function forward(
   const background = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
   await cache
-    .respond(lookup, response, { headers, background, forClient: background }, addHeaders)
+    .respond({ lookup, response, fetchers: { headers, background, forClient: background }, addHeaders })
     .catch((error: unknown) => {
       response.writeHead(502).end(String(error));
     });

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { createStandalone } from "../../../../rest-proxy/src/cache/standalone/standalone.ts";
+import { createStandalone } from "../../../../rest-proxy/src/cache/test/standalone/standalone.ts";
 import { endpointKeys, startProcess } from "../../platform/part-process.ts";
 
 /** `cache` is the shared cache alone; `proxy` is the whole REST proxy, with its production settings. */

@@ -10,11 +10,12 @@ import {
   type ServerResponse,
 } from "node:http";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
-import type { OriginFetchers, OriginRequest, OriginResponse } from "../cache-request.ts";
-import { endToEndHeaders } from "../entry.ts";
-import { addNoHeaders } from "../write-response.ts";
-import { createSharedCache } from "../shared-cache.ts";
-import { normalizedHeader } from "../vary.ts";
+import type { OriginFetchers, OriginRequest, OriginResponse } from "../../cache-request.ts";
+import { endToEndHeaders } from "../../entry.ts";
+import { addNoHeaders } from "../../write-response.ts";
+import { createSharedCache } from "../../shared-cache.ts";
+import { normalizedHeader } from "../../vary.ts";
+import { fullRequestRules } from "./request-rules.ts";
 
 export interface Standalone {
   readonly handler: RequestListener;
@@ -40,8 +41,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     entriesMax: 100_000,
     variantsMax: 32,
     backgroundMax: 256,
-    targetedFields: ["cdn-cache-control"],
-    obeysRequests: true,
+    requestRules: fullRequestRules,
     nowMs,
     keysOf,
   });
@@ -68,7 +68,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       forClient: (originRequest) => http.fetch(target, originRequest, hasBody(request) ? request : undefined),
       background: (originRequest) => http.fetch(target, originRequest, undefined),
     };
-    await cache.respond(lookup, response, fetchers, addNoHeaders);
+    await cache.respond({ lookup, response, fetchers, addHeaders: addNoHeaders });
   }
 
   return {

@@ -4,7 +4,7 @@ import { type Environment, readEnvironment } from "@tributary/kit/process/env";
 import { runMain } from "@tributary/kit/process/main";
 import { createStandalone } from "./standalone.ts";
 
-/** The cache alone, in front of any origin: `ORIGIN=http://127.0.0.1:8000 PORT=8001 node rest-proxy/src/cache/standalone/main.ts`. */
+/** The cache alone, in front of any origin: `ORIGIN=http://127.0.0.1:8000 PORT=8001 node rest-proxy/src/cache/test/standalone/main.ts`. */
 await runMain(async () => {
   const { port, origin } = readConfig(process.env);
   const standalone = createStandalone({ origin: new URL(origin), nowMs: Date.now });

@@ -1,0 +1,96 @@
+// What the gateway and the REST proxy observe alike: their replicas, connections, token keys and feeds.
+import type { FeedStateObservation } from "../feed/feed-telemetry.ts";
+import type { ConnectionClosed } from "../http/incomplete-requests.ts";
+import type { UpstreamObservation } from "../upstream/upstream.ts";
+import type { Failure } from "./failure-log.ts";
+import type { Counter, Gauge, Labels } from "./metrics/metrics.ts";
+
+export type EntryPointObservation =
+  | (UpstreamObservation & { readonly service: string })
+  | ConnectionClosed
+  | FeedStateObservation
+  | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
+  /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
+  | { readonly kind: "token-keys-failed"; readonly cause: unknown };
+
+export type LogLine = readonly ["debug" | "info" | "warn" | "error", string];
+
+export const entryPointLogLines = {
+  "token-keys-fetched": ["debug", "token keys fetched"],
+  "token-keys-failed": ["warn", "token keys could not be fetched; further failures are counted"],
+  "connection-closed": ["debug", "connection closed: its address holds too much of what all clients share"],
+  "replica-ejected": ["warn", "replica ejected"],
+  "replica-draining": ["info", "draining replica ejected"],
+  "replica-restored": ["info", "replica restored"],
+  "replica-removed": ["info", "ejected replica removed"],
+} as const satisfies Partial<Record<EntryPointObservation["kind"], LogLine>>;
+
+interface Observed {
+  readonly kind: string;
+}
+
+type OfKind<O extends Observed, Kind> = O extends { readonly kind: infer K } ? (Kind extends K ? O : never) : never;
+
+export type ObservationHandlers<O extends Observed, Result = void> = {
+  readonly [Kind in O["kind"]]?: (observation: OfKind<O, Kind>) => Result;
+};
+
+/** Observations without a handler are ignored. */
+export function handleByKind<O extends Observed, Result = void>(
+  handlers: ObservationHandlers<O, Result>,
+): (observation: O) => Result | undefined {
+  return (observation) => {
+    const handle = handlers[observation.kind as O["kind"]] as ((observation: O) => Result) | undefined;
+    return handle?.(observation);
+  };
+}
+
+/** The failure log logs these, since they repeat during an outage. */
+export const entryPointFailures: ObservationHandlers<EntryPointObservation, Failure> = {
+  "dns-lookup-failed": ({ service, host }) => ({ service, replica: host, reason: "LOOKUP_FAILED" }),
+  "token-keys-failed": () => ({ service: "token-issuer", replica: undefined, reason: "KEYS_UNAVAILABLE" }),
+};
+
+export interface EntryPointMetrics<Upstream extends string> {
+  readonly retries: Counter<Upstream>;
+  readonly retriesOverBudget: Counter<Upstream>;
+  readonly ejections: Counter<Upstream>;
+  readonly ejected: Gauge<Upstream>;
+  readonly lookupFailures: Counter<Upstream>;
+  readonly keyFetches: Counter<"result">;
+  readonly connectionsClosed: Counter<"reason">;
+}
+
+/** @param upstream the label that names the server: `subgraph` or `service`. */
+export function countEntryPointObservations<Upstream extends string>(
+  upstream: Upstream,
+  metrics: EntryPointMetrics<Upstream>,
+): ObservationHandlers<EntryPointObservation> {
+  const labelsOf = (service: string) => ({ [upstream]: service }) as Labels<Upstream>;
+  /** By service. Draining replicas are not counted. */
+  const ejected = new Map<string, Set<string>>();
+  metrics.ejected.onScrape((gauge) => {
+    for (const [service, replicas] of ejected) gauge.set(labelsOf(service), replicas.size);
+  });
+  const ejectedOf = (service: string) => {
+    const replicas = ejected.get(service) ?? new Set<string>();
+    ejected.set(service, replicas);
+    return replicas;
+  };
+  const restore = ({ service, replica }: { readonly service: string; readonly replica: string }) => {
+    ejectedOf(service).delete(replica);
+  };
+  return {
+    retried: ({ service }) => metrics.retries.add(labelsOf(service)),
+    "retry-over-budget": ({ service }) => metrics.retriesOverBudget.add(labelsOf(service)),
+    "dns-lookup-failed": ({ service }) => metrics.lookupFailures.add(labelsOf(service)),
+    "replica-ejected": ({ service, replica }) => {
+      metrics.ejections.add(labelsOf(service));
+      ejectedOf(service).add(replica);
+    },
+    "replica-restored": restore,
+    "replica-removed": restore,
+    "token-keys-fetched": ({ isOk }) => metrics.keyFetches.add({ result: isOk ? "ok" : "failed" }),
+    "connection-closed": ({ reason }) => metrics.connectionsClosed.add({ reason }),
+  };
+}
