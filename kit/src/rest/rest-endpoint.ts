@@ -29,6 +29,11 @@ export interface RestRequest {
   readonly isConditional: boolean;
 }
 
+/** The `:id` of the route's path. */
+export function idOf({ params }: RestRequest): string {
+  return params["id"] ?? "";
+}
+
 export interface RestResponse {
   readonly status: number;
   /** Set after the caching and validator headers; replace those of the same name. */
