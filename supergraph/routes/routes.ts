@@ -33,9 +33,7 @@ export function printRoutes(routes: readonly Route[]): string {
 }
 
 function toRoute(declaration: RouteDeclaration, service: string): Route {
-  const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, priority, summary } =
-    declaration;
-  const heuristicMember = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
+  const { id, method, path, versions, query, cache, idempotencyKey, priority, summary } = declaration;
   const keyMember = idempotencyKey === undefined ? {} : { idempotencyKey };
   const priorityMember = priority === undefined ? {} : { priority };
   // The sequence is that of the members in routes.json.
@@ -46,7 +44,6 @@ function toRoute(declaration: RouteDeclaration, service: string): Route {
     versions,
     query: query ?? [],
     cache,
-    ...heuristicMember,
     ...keyMember,
     ...priorityMember,
     service,

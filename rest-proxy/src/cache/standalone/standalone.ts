@@ -1,6 +1,5 @@
 /**
- * The shared cache in front of any HTTP origin, for the public tests (`npm run verify:cache`). Clients' `Cache-Control` counts in full, and heuristic
- * freshness applies to every response.
+ * The shared cache in front of any HTTP origin, for the public tests (`npm run verify:cache`). Clients' `Cache-Control` counts in full.
  */
 import {
   Agent,
@@ -27,8 +26,6 @@ export interface StandaloneOptions {
 }
 
 const mebibyteBytes = 1_048_576;
-/** A day. */
-const heuristicSecondsMax = 86_400;
 const cacheStatusName = "tributary";
 
 export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalone {
@@ -56,7 +53,6 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       key,
       request,
       varyValueOf: (field: string) => normalizedHeader(request.headers, field),
-      heuristicSecondsMax,
     };
     const fresh = cache.findFresh(lookup);
     if (fresh) {
