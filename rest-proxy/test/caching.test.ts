@@ -225,12 +225,26 @@ test("a first HEAD has the ETag and the length of the GET response", async () =>
   expect(head.headers.get("content-encoding")).toBe("gzip");
 });
 
-test("a response without explicit freshness is validated before each use, however old its content is", async () => {
-  const modified = new Date(Date.now() - 86_400_000).toUTCString();
+test("a response without explicit freshness is fresh for a tenth of its age where the route allows it (RFC 9111, 4.2.2)", async () => {
+  let nowMs = Date.now();
+  const modified = new Date(nowMs - 300_000).toUTCString();
   const stub = await startStub((_request, response) => response.setHeader("Last-Modified", modified).end("{}"));
-  const proxy = await startProxy(stub, { routes });
-  for (let i = 0; i < 2; i++) expect((await fetch(`${proxy.url}/v2/news/7`)).status).toBe(200);
-  expect(stub.received.map(({ headers }) => headers["if-modified-since"])).toEqual([undefined, modified]);
+  const allowing = [
+    route("getGuide", "GET", "/guides/:id", { cache: "public", heuristicSecondsMax: 60 }),
+    route("getHint", "GET", "/hints/:id", { cache: "public", heuristicSecondsMax: 10 }),
+    route("getNews", "GET", "/news/:id", { cache: "public" }),
+  ];
+  const proxy = await startProxy(stub, { routes: allowing, nowMs: () => nowMs });
+  const isHit = async (path: string) =>
+    (await fetch(`${proxy.url}/v1/${path}/7`)).headers.get("cache-status")?.includes("; hit") ?? false;
+  const areHits = async () => [await isHit("guides"), await isHit("hints"), await isHit("news")];
+  expect(await areHits()).toEqual([false, false, false]);
+  nowMs += 8_000;
+  expect(await areHits()).toEqual([true, true, false]);
+  nowMs += 8_000;
+  expect(await areHits()).toEqual([true, false, false]);
+  nowMs += 16_000;
+  expect(await isHit("guides")).toBe(false);
 });
 
 test("a failed refresh is reported with its service and replica", async () => {

@@ -1,5 +1,5 @@
 import { priorityClasses } from "@tributary/kit/admission/priority";
-import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { heuristicSecondsLimit, type RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
@@ -26,6 +26,7 @@ const freshnessSecondsLimit = 86_400;
 const sharedSecondsLimit = 10;
 const freshnessRule =
   "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as shared caches other than the REST proxy do not follow writes";
+const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole seconds from 1 to ${heuristicSecondsLimit}`;
 const routesMissing =
   "This file is missing. Restore it, or delete the service's service.json; a service without routes exports an empty list.";
 
@@ -85,10 +86,11 @@ type UncheckedDeclaration = { readonly [Name in keyof RouteDeclaration]?: unknow
 
 function listBrokenRules(declaration: unknown): string[] {
   const declared: UncheckedDeclaration = { ...(declaration as object) };
-  const { id, method, path, cache, freshness, priority, summary } = declared;
+  const { id, method, path, cache, freshness, heuristicSecondsMax, priority, summary } = declared;
   const versions = toList(declared.versions);
   const query = toList(declared.query);
-  const hasCache = cache === "public" || cache === "private";
+  const hasSharedCache = cache === "public";
+  const hasCache = hasSharedCache || cache === "private";
   const rules = [
     { rule: "id is a name", isObeyed: isText(id) },
     { rule: `method is one of ${methods.join(", ")}`, isObeyed: methods.includes(method) },
@@ -110,6 +112,10 @@ function listBrokenRules(declaration: unknown): string[] {
     },
     { rule: `cache is one of ${caches.join(", ")}`, isObeyed: caches.includes(cache) },
     { rule: freshnessRule, isObeyed: freshness === undefined || (hasCache && isFreshness(freshness)) },
+    {
+      rule: heuristicRule,
+      isObeyed: heuristicSecondsMax === undefined || (hasSharedCache && isHeuristicLimit(heuristicSecondsMax)),
+    },
     {
       rule: "privateWith lists names that query lists",
       isObeyed: declared.privateWith === undefined || isSubset(declared.privateWith, query ?? []),
@@ -144,6 +150,10 @@ function isVersion(version: unknown, index: number, versions: readonly unknown[]
 
 function isIntegerFrom(min: number, value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= min;
+}
+
+function isHeuristicLimit(seconds: unknown): boolean {
+  return isIntegerFrom(1, seconds) && seconds <= heuristicSecondsLimit;
 }
 
 function isFreshness(freshness: unknown): boolean {

@@ -69,6 +69,11 @@ test("an id that two services use is an error", () => {
 
 const fresh = { browserSeconds: 5, sharedSeconds: 10, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 300 };
 
+test("heuristic freshness is in routes.json", () => {
+  const merged = mergeRoutes([routesOf("users", { cache: "public", heuristicSecondsMax: 60 })]);
+  expect(printRoutes(merged.ok ? merged.routes : [])).toContain('"cache":"public","heuristicSecondsMax":60');
+});
+
 test("a declared priority is in routes.json, for a read and for a write", () => {
   const search = { priority: "background" };
   const view = { id: "recordView", method: "POST", path: "/views", priority: "normal" };
@@ -106,6 +111,8 @@ test.each([
   ["freshness for uncacheable responses", { cache: "none", freshness: fresh }],
   ["freshness of a fraction of a second", { cache: "public", freshness: { ...fresh, browserSeconds: 0.5 } }],
   ["sharedSeconds above 10", { cache: "public", freshness: { ...fresh, sharedSeconds: 11 } }],
+  ["heuristic freshness for responses that differ by caller", { cache: "private", heuristicSecondsMax: 60 }],
+  ["heuristic freshness of more than a day", { cache: "public", heuristicSecondsMax: 86_401 }],
   ["a private parameter that is not a query parameter", { cache: "public", query: ["limit"], privateWith: ["status"] }],
   ["an idempotency key for a method other than POST", { idempotencyKey: { optional: [1], required: [] } }],
   [
@@ -121,7 +128,7 @@ test("a declaration that is not an object is rejected", () => {
   expect(codesOf(source)).toContain("ROUTES_INVALID");
 });
 
-const memberNames = ["id", "method", "path", "versions", "query", "cache", "freshness"];
+const memberNames = ["id", "method", "path", "versions", "query", "cache", "freshness", "heuristicSecondsMax"];
 
 test.each([...memberNames, "privateWith", "idempotencyKey", "priority", "summary"])(
   "a declaration whose %s has another type is rejected",

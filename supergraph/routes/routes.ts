@@ -33,7 +33,9 @@ export function printRoutes(routes: readonly Route[]): string {
 }
 
 function toRoute(declaration: RouteDeclaration, service: string): Route {
-  const { id, method, path, versions, query, cache, idempotencyKey, priority, summary } = declaration;
+  const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, priority, summary } =
+    declaration;
+  const heuristicMember = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
   const keyMember = idempotencyKey === undefined ? {} : { idempotencyKey };
   const priorityMember = priority === undefined ? {} : { priority };
   // The sequence is that of the members in routes.json.
@@ -44,6 +46,7 @@ function toRoute(declaration: RouteDeclaration, service: string): Route {
     versions,
     query: query ?? [],
     cache,
+    ...heuristicMember,
     ...keyMember,
     ...priorityMember,
     service,

@@ -24,6 +24,11 @@ export interface RouteDeclaration {
   readonly cache: "public" | "private" | "none";
   /** Without it caches must revalidate responses at each use. */
   readonly freshness?: Freshness;
+  /**
+   * Only for a `public` route without `Cache-Control`: its response may be used for a tenth of the time since its last modification
+   * (RFC 9111, 4.2.2), at most this long: 1 to `heuristicSecondsLimit`.
+   */
+  readonly heuristicSecondsMax?: number;
   /** Query parameters with which the response of a `public` route differs by caller. */
   readonly privateWith?: readonly string[];
   /** The versions in which a `POST` accepts a key, and those that require one. The REST proxy may retry a request with a key. */
@@ -37,3 +42,5 @@ export function priorityOfRoute(method: Method, declared: PriorityClass | undefi
   if (declared !== undefined) return declared;
   return method === "GET" ? "normal" : "critical";
 }
+
+export const heuristicSecondsLimit = 86_400;

@@ -12,6 +12,8 @@ export interface CacheLookup {
   readonly key: string;
   /** Normalized as `Vary` compares it (RFC 9111, 4.1). Undefined for an absent header, and for one that must not distinguish variants. */
   readonly varyValueOf: (field: string) => string | undefined;
+  /** Upper bound of the lifetime of a response without explicit freshness (RFC 9111, 4.2.2). Default 0: such a response is never fresh. */
+  readonly heuristicSecondsMax?: number | undefined;
   readonly request: CacheableRequest;
   /** From `SharedCache.mark`: the client gets only responses that were requested after it. It knows of a change that the cache may not know. */
   readonly sentAfter?: number | undefined;

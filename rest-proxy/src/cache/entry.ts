@@ -4,7 +4,7 @@ import { findHeader, joinHeaderLines, parseTokens, withoutHeaders } from "@tribu
 import { parseList } from "@tributary/kit/http/structured-fields";
 import type { Fill } from "@tributary/kit/invalidation/invalidation-log";
 import { type Validators, validatorsOf } from "./conditional.ts";
-import { isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
+import { heuristicSeconds, isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
 import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts";
 
 export interface StoredHead {
@@ -60,6 +60,7 @@ export interface ReceivedHead extends ExchangeTimes {
   readonly headers: readonly string[];
   readonly wasAuthorized: boolean;
   readonly varyValueOf: VaryValueOf;
+  readonly heuristicSecondsMax?: number | undefined;
 }
 
 /** More than the 32 groups of 32 characters that a cache has to support (RFC 9875, 2). A response with more or longer groups is not stored. */
@@ -83,15 +84,20 @@ const repeatedIn304: ReadonlySet<string> = new Set([
 ]);
 
 export function toStoredHead(received: ReceivedHead, targetedFields: readonly string[]): StoredHead | undefined {
-  const { status, receivedAtMs, wasAuthorized } = received;
+  const { status, receivedAtMs, wasAuthorized, heuristicSecondsMax = 0 } = received;
   const policy = readPolicy(received.headers, targetedFields, receivedAtMs);
   const fields = varyFields(received.headers);
   if (fields === "*") return undefined;
   if (!isStorable({ status, policy, wasAuthorized })) return undefined;
+  const { isPublic } = policy;
+  const heuristicLifetimeSeconds = heuristicSeconds(
+    { status, headers: received.headers, isPublic },
+    { receivedAtMs, heuristicSecondsMax },
+  );
   const hasValidator = ["etag", "last-modified"].some((name) => findHeader(received.headers, name) !== undefined);
   const groups = readGroups(received.headers);
   if (!groups) return undefined;
-  if (!isWorthStoring({ policy, hasValidator })) return undefined;
+  if (!isWorthStoring({ policy, heuristicSeconds: heuristicLifetimeSeconds, hasValidator })) return undefined;
   const endToEnd = endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]);
   const storedHeaders = withDateLast(endToEnd, receivedAtMs);
   return {
@@ -99,7 +105,7 @@ export function toStoredHead(received: ReceivedHead, targetedFields: readonly st
     headers: storedHeaders,
     notModifiedHeaders: withoutHeaders(storedHeaders, (name) => !repeatedIn304.has(name)),
     policy,
-    lifetimeSeconds: policy.lifetimeSeconds ?? 0,
+    lifetimeSeconds: policy.lifetimeSeconds ?? heuristicLifetimeSeconds,
     generatedAtMs: generatedAtMs(received.headers, received),
     requestedAtMs: received.requestedAtMs,
     validators: validatorsOf(storedHeaders, receivedAtMs),

@@ -72,7 +72,7 @@ export function createHeadValidation(options: HeadValidationOptions) {
   const freshen = createFreshening(options);
 
   return (lookup: CacheLookup) => {
-    const { key, varyValueOf, request } = lookup;
+    const { key, varyValueOf, heuristicSecondsMax, request } = lookup;
     const sent = startRead(invalidationLog, lookup);
     const requestedAtMs = nowMs();
     const wasAuthorized = request.headers["authorization"] !== undefined;
@@ -84,7 +84,7 @@ export function createHeadValidation(options: HeadValidationOptions) {
       // The response to a token may differ from the response for other clients (RFC 9111, 3.5).
       if (wasAuthorized && !readPolicy(headers, targetedFields, receivedAtMs).admitsAuthorized) return;
       if (!isSameRepresentation(headers, entry.headers)) return store.remove(entry);
-      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, varyValueOf });
+      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, varyValueOf, heuristicSecondsMax });
     };
   };
 }

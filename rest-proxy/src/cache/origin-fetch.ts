@@ -237,8 +237,8 @@ function createReadSender(options: CacheFetchOptions): (read: OriginRead) => Pro
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
     const response = await fetch({ method: "GET", headers, signal });
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
-    const { varyValueOf } = lookup;
-    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf };
+    const { varyValueOf, heuristicSecondsMax } = lookup;
+    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf, heuristicSecondsMax };
     const is304 = response.status === 304;
     if (is304 && entry && conditions.length > 0) {
       dropBody(response.body);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ageSeconds, ageValueSeconds, endToEndHeaders, generatedAtMs, isFresh, toStoredHead } from "./entry.ts";
 import {
+  heuristicSeconds,
   isStorable,
   isWorthStoring,
   parseCacheControl,
@@ -111,6 +112,7 @@ function candidate(cacheControl: string | undefined, o: Partial<Inputs> = {}): I
   return {
     status: 200,
     policy,
+    heuristicSeconds: 0,
     hasValidator: false,
     wasAuthorized: false,
     ...o,
@@ -145,12 +147,27 @@ test.each<[string | undefined, Partial<Inputs>, boolean]>([
   ["max-age=0", { hasValidator: true }, true],
   ["no-cache, max-age=1", {}, false],
   ["no-cache", { hasValidator: true }, true],
-  [undefined, {}, false],
+  [undefined, { heuristicSeconds: 1 }, true],
   ["max-age=0, stale-if-error=5", {}, true],
   ["max-age=0, stale-while-revalidate=5, must-revalidate", {}, false],
 ])("Cache-Control: %s with %j is worth storing: %s", (cacheControl, o, expected) => {
   expect(isWorthStoring(candidate(cacheControl, o))).toBe(expected);
 });
+
+test.each([
+  { status: 200, isPublic: false, changed: -1_000, seconds: 100 },
+  { status: 404, isPublic: false, changed: -1_000, seconds: 100 },
+  { status: 201, isPublic: false, changed: -1_000, seconds: 0 },
+  { status: 201, isPublic: true, changed: -1_000, seconds: 100 },
+  { status: 200, isPublic: false, changed: -10_000_000, seconds: 3_600 },
+  { status: 200, isPublic: false, changed: 10, seconds: 0 },
+])(
+  "a $status whose Last-Modified is $changed s after Date is heuristically fresh for $seconds s (RFC 9111, 4.2.2)",
+  (o) => {
+    const headers = ["Last-Modified", at(o.changed), "Date", at(0)];
+    expect(heuristicSeconds({ ...o, headers }, { receivedAtMs: nowMs, heuristicSecondsMax: 3_600 })).toBe(o.seconds);
+  },
+);
 
 test.each([
   [["Age", "7"], 7],
@@ -283,6 +300,7 @@ test("no header of an origin makes toStoredHead throw", () => {
         receivedAtMs: 0,
         wasAuthorized: false,
         varyValueOf: () => undefined,
+        heuristicSecondsMax: 10,
       };
       toStoredHead(received, ["cdn-cache-control"]);
     }),

@@ -14,7 +14,7 @@ export interface Policy {
   readonly neverStale: boolean;
   /** RFC 9111, 3.5. */
   readonly admitsAuthorized: boolean;
-  /** Undefined if the origin does not define it: the response is stale at once, since there is no heuristic freshness (RFC 9111, 4.2.2: MAY). */
+  /** Undefined if the origin does not define it: then `heuristicSeconds` does. */
   readonly lifetimeSeconds: number | undefined;
   readonly whileRevalidateSeconds: number | undefined;
   readonly ifErrorSeconds: number | undefined;
@@ -161,13 +161,15 @@ export function isStorable({ status, policy, wasAuthorized }: StorageCandidate):
 
 export interface StorageWorth {
   readonly policy: Policy;
+  readonly heuristicSeconds: number;
   readonly hasValidator: boolean;
 }
 
-export function isWorthStoring({ policy, hasValidator }: StorageWorth): boolean {
+export function isWorthStoring({ policy, heuristicSeconds, hasValidator }: StorageWorth): boolean {
   if (hasValidator) return true;
   if (policy.noCache) return false;
-  if ((policy.lifetimeSeconds ?? 0) > 0) return true;
+  const lifetimeSeconds = policy.lifetimeSeconds ?? heuristicSeconds;
+  if (lifetimeSeconds > 0) return true;
   if (policy.neverStale) return false;
   const { whileRevalidateSeconds = 0, ifErrorSeconds = 0 } = policy;
   return whileRevalidateSeconds > 0 || ifErrorSeconds > 0;
@@ -175,3 +177,21 @@ export function isWorthStoring({ policy, hasValidator }: StorageWorth): boolean 
 
 /** Heuristically cacheable statuses (RFC 9110, 15.1), without 206, which is never stored here. */
 const cacheableByDefault: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]);
+
+/** A tenth of the time since the last modification (RFC 9111, 4.2.2). 0 if the status or missing headers do not permit it. */
+export function heuristicSeconds(
+  {
+    status,
+    headers,
+    isPublic,
+  }: { readonly status: number; readonly headers: readonly string[]; readonly isPublic: boolean },
+  { receivedAtMs, heuristicSecondsMax }: { readonly receivedAtMs: number; readonly heuristicSecondsMax: number },
+): number {
+  if (!cacheableByDefault.has(status) && !isPublic) return 0;
+  const modifiedMs = parseHttpDate(findHeader(headers, "last-modified") ?? "", receivedAtMs);
+  if (modifiedMs === undefined) return 0;
+  const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", receivedAtMs) ?? receivedAtMs;
+  const unmodifiedSeconds = (dateMs - modifiedMs) / 1_000;
+  const tenthSeconds = Math.floor(unmodifiedSeconds / 10);
+  return Math.max(0, Math.min(heuristicSecondsMax, tenthSeconds));
+}

@@ -51,7 +51,7 @@ export function createResourceCache(
 /** `Accept` makes no variants: it only selects the version. @param key the canonical version, path and query: `/v2/things?first=5`. */
 export function createLookup(
   request: CacheableRequest,
-  { service }: Pick<Route, "service">,
+  { service, heuristicSecondsMax }: Pick<Route, "service" | "heuristicSecondsMax">,
   key: string,
   coding: ContentCoding | undefined,
 ): CacheLookup {
@@ -61,7 +61,7 @@ export function createLookup(
     if (field === "accept-encoding") return coding;
     return normalizedHeader(headers, field);
   };
-  return { origin: service, key, request, varyValueOf };
+  return { origin: service, key, request, varyValueOf, heuristicSecondsMax };
 }
 
 /** No request is sent there. */

@@ -171,6 +171,10 @@ test("all problems of a table are reported at once, with their positions", () =>
   );
 });
 
+test.each([1.5, 0, 86_401])("%s s of heuristic freshness are not valid", (heuristicSecondsMax) => {
+  expect(() => readRoutes({ routes: [{ ...good, heuristicSecondsMax }] })).toThrow("routes[0].heuristicSecondsMax");
+});
+
 test("a path that no request could have, or that the proxy reserves, is not valid for a route", () => {
   const malformed = [
     "",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type PriorityClass, priorityClasses } from "@tributary/kit/admission/priority";
 import { ConfigError } from "@tributary/kit/process/env";
-import { priorityOfRoute } from "@tributary/kit/rest/routes";
+import { heuristicSecondsLimit, priorityOfRoute } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 
 export interface Route {
@@ -13,6 +13,8 @@ export interface Route {
   readonly query: readonly string[];
   /** With `none`, the request of a read includes `Forwarded`. Whether a response is stored depends on its own headers. */
   readonly cache: "public" | "private" | "none";
+  /** Upper bound of the heuristic freshness (RFC 9111, 4.2.2). Without it, a response without explicit freshness is validated before each use. */
+  readonly heuristicSecondsMax?: number | undefined;
   /** By version: the proxy may then retry the request. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;
   /** Default: `critical` for a write, `normal` for a read. */
@@ -41,6 +43,7 @@ const declarationSchema = z.object({
   versions: z.array(versionSchema).min(1),
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
+  heuristicSecondsMax: z.int().min(1).max(heuristicSecondsLimit).optional(),
   idempotencyKey: z.object({ optional: z.array(versionSchema), required: z.array(versionSchema) }).optional(),
   priority: z.enum(priorityClasses).optional(),
   service: z.string().regex(serviceNamePattern, "is a service's name, such as things"),

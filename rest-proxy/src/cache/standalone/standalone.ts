@@ -1,5 +1,6 @@
 /**
- * The shared cache in front of any HTTP origin, for the public tests (`npm run verify:cache`). Clients' `Cache-Control` counts in full.
+ * The shared cache in front of any HTTP origin, for the public tests (`npm run verify:cache`). Clients' `Cache-Control` counts in full, and heuristic
+ * freshness applies to every response.
  */
 import {
   Agent,
@@ -26,6 +27,8 @@ export interface StandaloneOptions {
 }
 
 const mebibyteBytes = 1_048_576;
+/** A day. */
+const heuristicSecondsMax = 86_400;
 const cacheStatusName = "tributary";
 
 export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalone {
@@ -53,6 +56,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       key,
       request,
       varyValueOf: (field: string) => normalizedHeader(request.headers, field),
+      heuristicSecondsMax,
     };
     const fresh = cache.findFresh(lookup);
     if (fresh) {

@@ -11,10 +11,11 @@ export type Subject = "cache" | "proxy";
 
 /** Printed before the results: how the subject differs from production. */
 export const descriptions: Readonly<Record<Subject, string>> = {
-  cache: `The shared cache alone (rest-proxy/src/cache/standalone). Unlike the REST proxy, it obeys the clients' Cache-Control, and accepts
-every method.`,
+  cache: `The shared cache alone (rest-proxy/src/cache/standalone). Unlike the REST proxy, it obeys the clients' Cache-Control, accepts every
+method, and allows heuristic freshness for every response.`,
   proxy: `The REST proxy (rest-proxy/src/main.ts) with PROFILE=production and the default settings. Unlike in production, its only paths are /test/:id and
-/test/:id/:file (scripts/verify/checks/cache/routes.json), and the tests are exempt from the rate limit.`,
+/test/:id/:file (scripts/verify/checks/cache/routes.json); they allow heuristic freshness, which no route of supergraph/routes.json does; and the
+tests are exempt from the rate limit.`,
 };
 
 export interface RunningServer {
