@@ -4,7 +4,7 @@ import { AppError } from "../src/errors/app-error.ts";
 import { createCursors } from "../src/lists/cursor.ts";
 import type { Identity } from "../src/identity/tokens.ts";
 import type { Log } from "../src/process/log.ts";
-import { readPageRequest, toListResponse } from "../src/rest/lists.ts";
+import { respondWithList } from "../src/rest/lists.ts";
 import type { Handlers } from "../src/rest/rest-endpoint.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createServiceApp, type ServiceApp } from "../src/service/service.ts";
@@ -44,7 +44,7 @@ const resolvers = {
 export const cursors = createCursors(["a key for this test"]);
 /** A page that is larger than a response may be. */
 const bigPage = {
-  items: Array.from({ length: 3 }, (_, i) => ({ id: String(9 - i), text: "x".repeat(600_000) })),
+  items: Array.from({ length: 3 }, (_, i) => ({ id: String(9 - i), rowVersion: "1", text: "x".repeat(600_000) })),
   hasNext: false,
   hasPrev: false,
 };
@@ -90,10 +90,18 @@ async function authenticate(authorization: string | undefined): Promise<Identity
 
 const thingHandlers: Handlers<typeof routes> = {
   list: async (request) => {
-    readPageRequest(request, cursors, "things");
-    if (request.query["limit"] === "13") throw new Error(secret);
     const page = { ...bigPage, hasNext: request.query["cursor"] !== undefined };
-    return toListResponse({ request, cursors, list: "things", page, idOf: ({ id }) => id, toJson: (it) => it });
+    return respondWithList({
+      request,
+      cursors,
+      list: "things",
+      projection: { version: 1, revision: "0" },
+      ...{ view: "public", audience: "everyone", groups: [] },
+      idOf: ({ id }) => id,
+      toJson: (it) => it,
+      readVersion: () => Promise.resolve(page),
+      load: () => (request.query["limit"] === "13" ? Promise.reject(new Error(secret)) : Promise.resolve(page)),
+    });
   },
   echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
   one: async () => ({ status: 200 }),

@@ -5,7 +5,7 @@ import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
-import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
+import type { RateLimitObserver } from "@tributary/kit/rate-limit/caller-limits";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";

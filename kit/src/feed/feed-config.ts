@@ -1,5 +1,6 @@
 import { isHttpUrl } from "../http/http-url.ts";
 import type { EnvironmentReader, Profile } from "../process/env.ts";
+import { keyCharsMin, readKeys } from "../process/secret-keys.ts";
 import { portOf } from "../upstream/addresses.ts";
 
 /** Where a service serves its feed. */
@@ -13,9 +14,6 @@ export interface FollowedFeedsConfig {
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
 }
-
-const keyCharsMin = 16;
-const developmentKeys = ["for-development-only"];
 
 /** From the port of the service to that of its feed. */
 const portOffset = 100;
@@ -37,7 +35,7 @@ export function readServedFeedConfig(
       max: 65_535,
       why: `the port of the change feed for gateways and REST proxies, for the internal network only; by default PORT + ${portOffset}; 0 takes any free one`,
     }),
-    feedKeys: readKeys(env, profile, "any of them opens the change feed; several allow a change of the key"),
+    feedKeys: readFeedKeys(env, profile, "any of them opens the change feed; several allow a change of the key"),
   };
 }
 
@@ -61,7 +59,7 @@ export function readFollowedFeedsConfig(
     }
     if (urlsOfFeed.length > 0) feedUrls[service] = urlsOfFeed;
   }
-  const [feedKey = ""] = readKeys(env, profile, "the first one opens the change feeds of the services");
+  const [feedKey = ""] = readFeedKeys(env, profile, "the first one opens the change feeds of the services");
   return { feedUrls, feedKey };
 }
 
@@ -73,15 +71,7 @@ function toFeedUrl(text: string): readonly string[] {
   return [url.origin];
 }
 
-function readKeys(env: EnvironmentReader, profile: Profile, why: string): readonly string[] {
-  const developmentFallback = profile === "development" ? { fallback: developmentKeys } : {};
-  const keys = env.list("FEED_KEYS", {
-    ...developmentFallback,
-    secret: true,
-    why: `${why}; each at least ${keyCharsMin} characters, the same in every process; required in production`,
-  });
-  if (keys.some((key) => key.length < keyCharsMin)) {
-    env.problem(`FEED_KEYS: each key has at least ${keyCharsMin} characters.`);
-  }
-  return keys;
+function readFeedKeys(env: EnvironmentReader, profile: Profile, why: string): readonly string[] {
+  const rule = `each at least ${keyCharsMin} characters, the same in every process; required in production`;
+  return readKeys(env, "FEED_KEYS", profile, `${why}; ${rule}`);
 }

@@ -42,8 +42,6 @@ export interface SubgraphEndpointOptions<Context extends object> {
   readonly log: Log;
   readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
-  /** Default 2 MiB, for the entity requests of the gateway. */
-  readonly bodyBytesMax?: number;
 }
 
 export interface SubgraphEndpoint {
@@ -53,7 +51,8 @@ export interface SubgraphEndpoint {
 
 const rootFieldsMax = 100;
 const documentTokensMax = 20_000;
-const defaultBodyBytesMax = 2_097_152;
+/** For the entity requests of the gateway. */
+const bodyBytesMax = 2_097_152;
 
 /** For the gateway only. Any error but an AppError and GraphQL's own about the document is masked, and logged in full. */
 export async function createSubgraphEndpoint<Context extends object>(
@@ -103,7 +102,7 @@ function createRouter<Context extends object>(
     o.observer?.nameRoute("graphql", "other");
     next();
   });
-  router.use(express.json({ limit: o.bodyBytesMax ?? defaultBodyBytesMax, verify: requireExactNumbers }));
+  router.use(express.json({ limit: bodyBytesMax, verify: requireExactNumbers }));
   // Before Apollo Server, which would respond with a 500 to an invalid token.
   router.use(async (request, response, next) => {
     response.locals["identity"] = await o.authenticate(request.headers.authorization);

@@ -18,11 +18,12 @@ export type Stored<T> = T extends Date
 
 export interface IdempotentWrite<T> {
   readonly callerId: string;
-  readonly key: string;
+  /** Undefined: the write is one statement, which needs no transaction. */
+  readonly key: string | undefined;
   /** All input besides the caller, in one form for both endpoints and all REST versions. */
   readonly input: object;
   /** Called again after a deadlock. */
-  run(transaction: Writer): Promise<T>;
+  run(writer: Writer): Promise<T>;
   entityIdOf(result: T): string;
   restore(stored: Stored<T>): T;
 }
@@ -32,16 +33,17 @@ export interface IdempotentWrite<T> {
  * @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED for other input, GONE if the result was erased.
  */
 export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>): Promise<IdempotentResult<T>> {
+  const { callerId, key } = write;
+  if (key === undefined) return { result: await write.run(database), replayed: false };
   const fingerprint = fingerprintOf(write.input);
   const { position, ...idempotentResult } = await database.transaction(async (transaction) => {
-    await lockKeyNoWait(transaction, write);
-    const record = await findRecord<Stored<T>>(transaction, write);
+    await lockKeyNoWait(transaction, { callerId, key });
+    const record = await findRecord<Stored<T>>(transaction, { callerId, key });
     if (record !== undefined) {
       const stored = requireSameInput(record.response, fingerprint);
       return { result: write.restore(stored), replayed: true, position: record.position };
     }
     const result = await write.run(transaction);
-    const { callerId, key } = write;
     await insertRecord(transaction, { callerId, key, fingerprint, entityId: write.entityIdOf(result), result });
     return { result, replayed: false, position: undefined };
   });

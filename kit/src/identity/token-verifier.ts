@@ -12,8 +12,6 @@ export interface TokenVerifierOptions extends TokenKeysOptions {
   readonly userIdClaim: string;
   /** Holds the name of the client, such as `azp`. Undefined: tokens name no client. */
   readonly clientClaim?: string | undefined;
-  /** Clock difference to the issuer. Default 5. */
-  readonly clockToleranceSeconds?: number;
   /** Default 10,000. */
   readonly verifiedTokensMax?: number;
   /** For the expiry of tokens. Fetches of keys always use `Date.now`. */
@@ -55,6 +53,8 @@ const startsPerTurnMax = 8;
 /** Tokens that wait for the keys are not counted. */
 const waitingMax = 1_000;
 const clientNameCharsMax = 128;
+/** Clock difference to the issuer. */
+const clockToleranceSeconds = 5;
 /** RFC 6750, 2.1. */
 const bearerHeader = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i;
 
@@ -126,7 +126,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
         issuer: options.issuer,
         audience: options.audience,
         requiredClaims: ["exp", options.userIdClaim],
-        clockTolerance: options.clockToleranceSeconds ?? 5,
+        clockTolerance: clockToleranceSeconds,
         currentDate: new Date(now()),
       });
       return payload;

@@ -8,6 +8,11 @@ export const listOrder = z
   .nullish()
   .transform((value): ListOrder => (value === "oldest" ? value : undefined));
 
+/** A filter that a client may omit, or set to null. */
+export function optionalFilter<S extends z.ZodType>(filter: S) {
+  return filter.nullish().transform((value) => value ?? undefined);
+}
+
 /** Ids increase with time. */
 export function toIdOrder(sort: ListOrder): "ascending" | "descending" {
   return sort === "oldest" ? "ascending" : "descending";

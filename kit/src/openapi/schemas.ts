@@ -1,5 +1,6 @@
 // For the OpenAPI documents only: these schemas validate nothing.
 import { z } from "zod";
+import type { DocumentedResponse } from "./openapi.ts";
 
 /** What `text` in errors/validate.ts rejects, as the inside of a character class. */
 const rejectedCharacters = String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F`;
@@ -90,4 +91,15 @@ export function pageOf(items: z.ZodType) {
 
 export function bareList(items: z.ZodType) {
   return z.array(items).max(100);
+}
+
+type ListSchema = (items: z.ZodType) => z.ZodType;
+
+/** @param list `bareList` for version 1, `pageOf` for version 2. */
+export function pageResponse(list: ListSchema, item: z.ZodType, itemsName: string): DocumentedResponse {
+  return { status: 200, description: `A page of ${itemsName}.`, schema: list(item), headers: ["ETag", "Link"] };
+}
+
+export function examplePage(list: ListSchema, item: unknown, next: string | null = "TPrD0eO4pAhOgq0gIkPFym45OTk4") {
+  return list === bareList ? [item] : { data: [item], page: { next, prev: null } };
 }

@@ -36,8 +36,6 @@ export interface PoolState {
 }
 
 export interface DatabaseOptions extends PoolOptions {
-  /** Before each named statement; not for `begin`, `commit` and `rollback`. */
-  readonly onStatement?: (name: string) => void;
   readonly onCommit?: () => void;
   /** Includes the wait for a connection. For a transaction also `acquire` (only that wait), `begin`, and `commit` or `rollback`. */
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
@@ -82,7 +80,6 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
 
   function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
     return createWriter(onWrite, (name, text, values) => {
-      options.onStatement?.(name);
       const query = { name, text, values: [...values] };
       return around(name, () => (acquired ? acquired.query(query) : withConnection((client) => client.query(query))));
     });

@@ -1,17 +1,22 @@
-/** With a store, a caller has one limit for the gateway and the REST proxy. */
+/** The limits of all callers and classes, counted in this process or, with a store, by leases that all gateways and REST proxies share. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { Caller, Callers } from "../caller/caller.ts";
+import type { Caller } from "../caller/caller.ts";
 import { addressOf, toAddressKey } from "../caller/client-address.ts";
 import { createNetworks } from "../caller/networks.ts";
 import { createBoundedMap } from "../collections/bounded-map.ts";
-import type { RateDecision, RequestClass } from "./rate-decision.ts";
-import { createRateLimits, type RateLimits, type RateLimitsOptions } from "./rate-limits.ts";
+import { createLeasedLimit, type LeaseMissed } from "./leased-limit.ts";
+import { createLeaseStore, type LeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
+import { createLocalLimit } from "./local-limit.ts";
+import type { RateLimitConfig } from "./rate-limit-config.ts";
+import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
 
 type LimitedCaller = Pick<Caller, "key" | "address">;
 
 /** A charge returns undefined for a caller that is not limited. */
 export interface CallerLimits {
+  /** 0: no limit. */
+  quotaOf(requestClass: RequestClass): number;
   /** Limits a flood of invalid tokens: charges 1 read to a separate limit of the client key or address. */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
@@ -22,64 +27,102 @@ export interface CallerLimits {
   refund(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
   /** Charges input that is not a valid request to the socket's address. Undefined for a trusted proxy: the caller is unknown. */
   chargeUnreadable(socket: Socket): RateDecision | undefined;
-  quotaOf: RateLimits["quotaOf"];
-  addHeaders: RateLimits["addHeaders"];
-  close: RateLimits["close"];
+  /** draft-ietf-httpapi-ratelimit-headers-10 */
+  addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
+  close(): Promise<void>;
 }
 
-export interface CallerLimitsOptions extends RateLimitsOptions {
-  readonly callers: Callers;
-  readonly exempt: readonly string[];
+export interface CallerLimitsOptions extends RateLimitConfig {
+  readonly callers: { callerWithoutToken(request: IncomingMessage): LimitedCaller };
   readonly trustedProxies: readonly string[];
+  readonly observe?: RateLimitObserver | undefined;
+  readonly nowMs?: (() => number) | undefined;
 }
 
+export type RateLimitObservation =
+  | LeaseStoreObservation
+  | { readonly kind: "rate-limited"; readonly requestClass: RequestClass }
+  | LeaseMissed;
+
+export type RateLimitObserver = (observation: RateLimitObservation) => void;
+
+const windowMs = 60_000;
 const addressesMax = 10_000;
 
 export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
-  const { callers } = options;
-  const limits = createRateLimits(options);
+  const { callers, observe = () => {}, nowMs = () => performance.now(), callersMax } = options;
+  const { readsPerMinute: reads, writesPerMinute: writes } = options;
   const trustedProxies = createNetworks(options.trustedProxies);
-  const exemptNetworks = createNetworks(options.exempt);
-  const exemptions = createBoundedMap<boolean>({ entriesMax: addressesMax });
+  const isExempt = createExemptions(options.exempt);
+  const store = createStore(options, observe);
+  // A caller exceeds `requests` only by the CPU time of its documents.
+  const quotas = { requests: reads === 0 || writes === 0 ? 0 : reads + writes, reads, writes };
+  const limits = { requests: createLimit("requests"), reads: createLimit("reads"), writes: createLimit("writes") };
+  const policies = { requests: policyOf("requests"), reads: policyOf("reads"), writes: policyOf("writes") };
 
-  function isExempt(address: string): boolean {
-    if (exemptNetworks.isEmpty) return false;
-    const known = exemptions.get(address);
-    if (known !== undefined) return known;
-    const isInNetworks = exemptNetworks.has(address);
-    exemptions.set(address, isInNetworks);
-    return isInNetworks;
+  function createLimit(requestClass: RequestClass): ClassLimit | undefined {
+    const quota = quotas[requestClass];
+    if (quota === 0) return undefined;
+    if (!store) return createLocalLimit({ quota: () => quota, windowMs, callersMax, nowMs });
+    return createLeasedLimit({ requestClass, quota, windowMs, callersMax, store, observe, nowMs });
   }
 
-  function isLimited(address: string, requestClass: RequestClass): boolean {
-    return limits.quotaOf(requestClass) !== 0 && !isExempt(address);
+  function policyOf(requestClass: RequestClass): string {
+    return `"${requestClass}";q=${quotas[requestClass]};w=${windowMs / 1_000}`;
+  }
+
+  function limitOf(address: string, requestClass: RequestClass): ClassLimit | undefined {
+    const limit = limits[requestClass];
+    return limit && !isExempt(address) ? limit : undefined;
+  }
+
+  function observed(requestClass: RequestClass, decision: RateDecision | undefined): RateDecision | undefined {
+    if (decision && !decision.isAdmitted) observe({ kind: "rate-limited", requestClass });
+    return decision;
   }
 
   return {
+    quotaOf: (requestClass) => quotas[requestClass],
     chargeVerification(request) {
-      if (limits.quotaOf("reads") === 0) return undefined;
+      if (!limits.reads) return undefined;
       const { key, address } = callers.callerWithoutToken(request);
-      return isExempt(address) ? undefined : limits.charge(`unverified:${key}`, "reads", 1);
+      return observed("reads", limitOf(address, "reads")?.charge(`unverified:${key}`, 1));
     },
-    charge({ key, address }, requestClass, weight) {
-      return isLimited(address, requestClass) ? limits.charge(key, requestClass, weight) : undefined;
-    },
-    admit({ key, address }, requestClass, weight) {
-      return isLimited(address, requestClass) ? limits.admit(key, requestClass, weight) : undefined;
-    },
-    debit({ key, address }, requestClass, weight) {
-      if (!isExempt(address)) limits.debit(key, requestClass, weight);
-    },
-    refund({ key, address }, requestClass, weight) {
-      if (!isExempt(address)) limits.refund(key, requestClass, weight);
-    },
+    charge: ({ key, address }, requestClass, weight) =>
+      observed(requestClass, limitOf(address, requestClass)?.charge(key, weight)),
+    admit: ({ key, address }, requestClass, weight) =>
+      observed(requestClass, limitOf(address, requestClass)?.admit(key, weight)),
+    debit: ({ key, address }, requestClass, weight) => limitOf(address, requestClass)?.debit(key, weight),
+    refund: ({ key, address }, requestClass, weight) => limitOf(address, requestClass)?.refund(key, weight),
     chargeUnreadable(socket) {
       const address = addressOf(socket);
-      if (trustedProxies.has(address) || !isLimited(address, "reads")) return undefined;
-      return limits.charge(toAddressKey(address), "reads", 1);
+      if (trustedProxies.has(address)) return undefined;
+      return observed("reads", limitOf(address, "reads")?.charge(toAddressKey(address), 1));
     },
-    quotaOf: limits.quotaOf,
-    addHeaders: limits.addHeaders,
-    close: limits.close,
+    addHeaders(requestClass, { remaining, resetMs }, headers) {
+      const resetSeconds = Math.ceil(resetMs / 1_000);
+      headers.push("RateLimit-Policy", policies[requestClass]);
+      headers.push("RateLimit", `"${requestClass}";r=${remaining};t=${resetSeconds}`);
+    },
+    close: () => store?.close() ?? Promise.resolve(),
   };
+}
+
+function createExemptions(exempt: readonly string[]): (address: string) => boolean {
+  const networks = createNetworks(exempt);
+  if (networks.isEmpty) return () => false;
+  const exemptions = createBoundedMap<boolean>({ entriesMax: addressesMax });
+  return (address) => {
+    const known = exemptions.get(address);
+    if (known !== undefined) return known;
+    const isInNetworks = networks.has(address);
+    exemptions.set(address, isInNetworks);
+    return isInNetworks;
+  };
+}
+
+function createStore(options: CallerLimitsOptions, observe: RateLimitObserver): LeaseStore | undefined {
+  const { storeUrl, storePassword, processesMin } = options;
+  if (storeUrl === undefined) return undefined;
+  return createLeaseStore({ url: storeUrl, password: storePassword, processesMin, observe });
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Valkey } from "iovalkey";
 import { expect, onTestFinished, test as vitestTest } from "vitest";
 import { findStoreProgram, startStoreServer, type StoreServer } from "../testing/store-server.ts";
-import { createRateLimits, type RateLimitObservation, type RateLimits, type RateLimitsOptions } from "./rate-limits.ts";
+import { createCallerLimits, type CallerLimitsOptions, type RateLimitObservation } from "./caller-limits.ts";
+import type { RateDecision, RequestClass } from "./rate-decision.ts";
 
 // Limits that processes share by a real server of Valkey or Redis. Each "process" is one object with its own connection.
 
@@ -13,7 +14,11 @@ vitestTest.runIf(program === undefined)(
   () => {},
 );
 
-interface SharingProcess extends RateLimits {
+interface SharingProcess {
+  charge(key: string, requestClass: RequestClass, weight: number): RateDecision;
+  admit(key: string, requestClass: RequestClass, weight: number): RateDecision | undefined;
+  debit(key: string, requestClass: RequestClass, weight: number): void;
+  refund(key: string, requestClass: RequestClass, weight: number): void;
   readonly observed: readonly RateLimitObservation[];
   readonly isAvailable: () => boolean;
   /** Sends one charge in each turn of the event loop. @returns how many were admitted. */
@@ -34,7 +39,7 @@ async function startProcesses(server: StoreServer, count: number, readsPerMinute
   return processes;
 }
 
-function createProcess(storeUrl: string, o: Partial<RateLimitsOptions>): SharingProcess {
+function createProcess(storeUrl: string, o: Partial<CallerLimitsOptions>): SharingProcess {
   const observed: RateLimitObservation[] = [];
   let isAvailable = false;
   const observe = (observation: RateLimitObservation) => {
@@ -43,17 +48,33 @@ function createProcess(storeUrl: string, o: Partial<RateLimitsOptions>): Sharing
     if (observation.kind === "store-unavailable") isAvailable = false;
   };
   const defaults = { readsPerMinute: 60, writesPerMinute: 10, callersMax: 1_000, processesMin: 1 };
-  const limits = createRateLimits({ ...defaults, ...o, storeUrl, observe });
+  const callers = { callerWithoutToken: () => callerOf("grace") };
+  const more = { exempt: [], trustedProxies: [], storePassword: undefined, callers, storeUrl, observe };
+  const limits = createCallerLimits({ ...defaults, ...more, ...o });
+  const charge = (key: string, requestClass: RequestClass, weight: number) =>
+    limits.charge(callerOf(key), requestClass, weight) as RateDecision;
   onTestFinished(() => limits.close());
   async function send(caller: string, charges: number): Promise<number> {
     let admitted = 0;
     for (let sent = 0; sent < charges; sent++) {
-      if (limits.charge(caller, "reads", 1).isAdmitted) admitted++;
+      if (charge(caller, "reads", 1).isAdmitted) admitted++;
       await sleep(1);
     }
     return admitted;
   }
-  return { ...limits, observed, isAvailable: () => isAvailable, send };
+  return {
+    charge,
+    admit: (key, requestClass, weight) => limits.admit(callerOf(key), requestClass, weight),
+    debit: (key, requestClass, weight) => limits.debit(callerOf(key), requestClass, weight),
+    refund: (key, requestClass, weight) => limits.refund(callerOf(key), requestClass, weight),
+    observed,
+    isAvailable: () => isAvailable,
+    send,
+  };
+}
+
+function callerOf(key: string) {
+  return { key, address: "192.0.2.1" };
 }
 
 function sum(counts: readonly number[]): number {

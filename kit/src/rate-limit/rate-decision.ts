@@ -3,7 +3,7 @@ export type RequestClass = "requests" | "reads" | "writes";
 
 export interface RateDecision {
   readonly isAdmitted: boolean;
-  /** As far as this process knows. Infinity without a limit. */
+  /** As far as this process knows. */
   readonly remaining: number;
   /** Until the whole quota is available. */
   readonly resetMs: number;

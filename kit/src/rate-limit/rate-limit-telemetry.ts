@@ -1,7 +1,7 @@
 import type { Log } from "../process/log.ts";
 import type { rateLimitMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import type { RateLimitObserver } from "./rate-limits.ts";
+import type { RateLimitObserver } from "./caller-limits.ts";
 
 type Endpoint = "graphql" | "rest";
 

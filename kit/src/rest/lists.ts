@@ -15,7 +15,7 @@ const limitPattern = /^[1-9]\d{0,2}$/;
 export const listBytesMax = 1_048_576;
 
 /** Does not check filters: call `readFilters` first. @throws AppError 400 with every other invalid parameter. */
-export function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {
+function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
   const problems = [...request.queryProblems, ...findLimitProblems(request)];
   let position: CursorPosition | undefined;
@@ -81,7 +81,7 @@ export interface ListRead<T extends { readonly rowVersion: string }> {
 export async function respondWithList<T extends { readonly rowVersion: string }>(
   read: ListRead<T>,
 ): Promise<RestResponse | ConditionalResponse> {
-  const { request, cursors, list, projection, idOf, toJson } = read;
+  const { request, cursors, list, idOf } = read;
   const pageRequest = readPageRequest(request, cursors, list);
   return respondToRead(request, {
     async readVersion() {
@@ -92,8 +92,8 @@ export async function respondWithList<T extends { readonly rowVersion: string }>
       const page = await read.load(pageRequest);
       const rowVersions = page.items.map((item) => ({ id: idOf(item), rowVersion: item.rowVersion }));
       const versionPage = { items: rowVersions, hasNext: page.hasNext, hasPrev: page.hasPrev };
-      const representation = toMetadata(read, pageRequest, versionPage);
-      return toListResponse({ request, cursors, list, page, idOf, toJson, projection, representation });
+      const isBackward = pageRequest.position?.direction === "prev";
+      return toListResponse(read, page, isBackward, toMetadata(read, pageRequest, versionPage));
     },
   });
 }
@@ -110,44 +110,33 @@ function toMetadata<T extends { readonly rowVersion: string }>(
   return { etag, audience, groups };
 }
 
-export interface ListResponseParts<T> {
-  readonly request: RestRequest;
-  readonly cursors: Cursors;
-  readonly list: string;
-  readonly page: ListPage<T>;
-  readonly idOf: (item: T) => string;
-  readonly toJson: (item: T) => unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** In version 1, or without a projection, the body is a bare array; from 2 on an object with items and cursors. */
-  readonly projection?: Projection;
-  readonly representation?: RepresentationMetadata;
-}
-
 /**
  * A page above `listBytesMax` loses items at its end, or at its beginning if it was requested backward, so that a client which continues in
- * the same direction misses no item.
+ * the same direction misses no item. In version 1 the body is a bare array; from 2 on an object with items and cursors.
  */
-export function toListResponse<T>(parts: ListResponseParts<T>): RestResponse {
-  const { request, page, toJson, headers, projection, representation } = parts;
-  const isBackward = goesBackward(parts);
-  const { renderedItems, items, isCut } = renderWithinLimit(page.items, toJson, isBackward);
+function toListResponse<T extends { readonly rowVersion: string }>(
+  read: ListRead<T>,
+  page: ListPage<T>,
+  isBackward: boolean,
+  representation: RepresentationMetadata,
+): RestResponse {
+  const { renderedItems, items, isCut } = renderWithinLimit(page.items, read.toJson, isBackward);
   const hasNext = page.hasNext || (isCut && !isBackward);
   const hasPrev = page.hasPrev || (isCut && isBackward);
-  const next = hasNext ? writeCursor(parts, "next", items.at(-1)) : null;
-  const prev = hasPrev ? writeCursor(parts, "prev", items[0]) : null;
+  const next = hasNext ? writeCursor(read, "next", items.at(-1)) : null;
+  const prev = hasPrev ? writeCursor(read, "prev", items[0]) : null;
   const data = `[${renderedItems.join(",")}]`;
-  const version = projection?.version ?? 1;
-  const isBareArray = version < 2;
-  const response = {
+  const isBareArray = read.projection.version < 2;
+  return {
     status: 200,
-    headers: { ...headers, Link: writeLinks(request, next, prev) },
+    headers: { Link: writeLinks(read.request, next, prev) },
     bytes: Buffer.from(isBareArray ? data : `{"data":${data},"page":${JSON.stringify({ next, prev })}}`),
+    representation,
   };
-  return representation === undefined ? response : { ...response, representation };
 }
 
-function writeCursor<T>(
-  { cursors, list, idOf }: ListResponseParts<T>,
+function writeCursor<T extends { readonly rowVersion: string }>(
+  { cursors, list, idOf }: ListRead<T>,
   direction: CursorPosition["direction"],
   item: T | undefined,
 ): string | null {
@@ -173,11 +162,6 @@ function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown,
     return { renderedItems, items: items.slice(items.length - renderedCount), isCut };
   }
   return { renderedItems, items: items.slice(0, renderedCount), isCut };
-}
-
-function goesBackward<T>({ request, cursors, list }: ListResponseParts<T>): boolean {
-  const cursor = request.query["cursor"];
-  return cursor !== undefined && cursors.read(list, cursor).direction === "prev";
 }
 
 function writeLinks(request: RestRequest, next: string | null, prev: string | null): string {

@@ -29,6 +29,11 @@ export interface RestRequest {
   readonly isConditional: boolean;
 }
 
+/** The `:id` of the route's path. */
+export function idOf({ params }: RestRequest): string {
+  return params["id"] ?? "";
+}
+
 export interface RestResponse {
   readonly status: number;
   /** Set after the caching and validator headers; replace those of the same name. */
@@ -57,8 +62,6 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
   readonly database: Pick<Writer, "write">;
   readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
-  /** Default 64 KiB, the limit of the REST proxy too. */
-  readonly bodyBytesMax?: number;
 }
 
 /** Serves one version of a service's REST endpoint: exactly its declared routes. */
@@ -86,7 +89,8 @@ export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
   return router;
 }
 
-const defaultBodyBytesMax = 65_536;
+/** The limit of the REST proxy too. */
+const bodyBytesMax = 65_536;
 
 async function serve<R extends readonly RouteDeclaration[]>(
   options: RestEndpointOptions<R>,
@@ -129,7 +133,6 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
   const mayBeReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
   if (problems.length > 0 && !mayBeReportedByHandler) throw invalidQuery(problems);
-  const bodyBytesMax = options.bodyBytesMax ?? defaultBodyBytesMax;
   const restRequest: RestRequest = {
     identity,
     params: request.params as Record<string, string>,
@@ -143,7 +146,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   deadline.requireTime();
   const handler = options.handlers[route.id as R[number]["id"]];
   const result = await handler(restRequest);
-  // `readFilters` and `readPageRequest` have thrown these problems, if the handler called them.
+  // `readFilters` and `respondWithList` have thrown these problems, if the handler called them.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }

@@ -1,13 +1,14 @@
 import { type AdmissionConfig, readAdmissionConfig } from "../admission/admission-config.ts";
 import { type ServedFeedConfig, readServedFeedConfig } from "../feed/feed-config.ts";
 import { readRequiredTokenConfig, type TokenConfig } from "../identity/token-config.ts";
-import { type Environment, type EnvironmentReader, readEnvironment } from "../process/env.ts";
+import { type Environment, type Profile, readEnvironment } from "../process/env.ts";
+import { keyCharsMin, readKeys } from "../process/secret-keys.ts";
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
 /** Times in milliseconds. */
 export interface ServiceConfig extends ListenerConfig, AdmissionConfig, ServedFeedConfig, TelemetryConfig, TokenConfig {
-  readonly profile: "development" | "production";
+  readonly profile: Profile;
   readonly databaseUrl: string;
   readonly connectionsMax: number;
   readonly statementTimeoutMs: number;
@@ -68,22 +69,12 @@ export function readServiceConfig(
         max: 60_000,
         why: "how long a request waits for a connection of the pool",
       }),
-      cursorKeys: readCursorKeys(env, profile),
+      cursorKeys: readKeys(
+        env,
+        "CURSOR_KEYS",
+        profile,
+        `sign the cursors: the first signs, all verify; each at least ${keyCharsMin} characters, the same on every replica`,
+      ),
     };
   });
-}
-
-const cursorKeyCharsMin = 16;
-
-function readCursorKeys(env: EnvironmentReader, profile: ServiceConfig["profile"]): readonly string[] {
-  const options = {
-    secret: true,
-    why: `sign the cursors: the first signs, all verify; each at least ${cursorKeyCharsMin} characters, the same on every replica`,
-  };
-  const isDevelopment = profile === "development";
-  const keys = env.list("CURSOR_KEYS", isDevelopment ? { ...options, fallback: ["for-development-only"] } : options);
-  if (keys.some((key) => key.length < cursorKeyCharsMin)) {
-    env.problem(`CURSOR_KEYS: each key has at least ${cursorKeyCharsMin} characters.`);
-  }
-  return keys;
 }

@@ -11,26 +11,30 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
+const transactionSteps = new Set(["acquire", "begin", "commit", "rollback"]);
+
 /** Creates a migrated database in the test run's cluster, owned by a new role. */
 export async function createTestDatabase(
   postgresUrl: string,
   migrations: string,
-  { aroundStatement }: Pick<DatabaseOptions, "aroundStatement"> = {},
+  { aroundStatement = (_, run) => run() }: Pick<DatabaseOptions, "aroundStatement"> = {},
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const url = await ensureDatabase(postgresUrl, { name, role: name, password: "test" });
   await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
   let statements: string[] = [];
-  const options: DatabaseOptions = {
+  const database = createDatabase({
     url,
     applicationName: name,
     connectionsMax: 10,
     statementTimeoutMs: 5_000,
     lockTimeoutMs: 5_000,
     acquireTimeoutMs: 10_000,
-    onStatement: (statement) => statements.push(statement),
-  };
-  const database = createDatabase(aroundStatement ? { ...options, aroundStatement } : options);
+    aroundStatement(step, run) {
+      if (!transactionSteps.has(step)) statements.push(step);
+      return aroundStatement(step, run);
+    },
+  });
   return {
     url,
     database,

@@ -9,7 +9,7 @@ import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/teleme
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
-import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
+import type { RateLimitObserver } from "@tributary/kit/rate-limit/caller-limits";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { ProxyConfig } from "../config.ts";
 import { createObserver, type Observe } from "./observations.ts";

@@ -1,6 +1,6 @@
 import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service/service";
 import { createCommentActions } from "./actions.ts";
-import { createContextFactory } from "./graphql/context.ts";
+import { createLoaders } from "./graphql/loaders.ts";
 import { resolvers } from "./graphql/resolvers.ts";
 import { caching } from "./groups.ts";
 import { createHandlers } from "./rest/rest.ts";
@@ -21,7 +21,7 @@ export function createApp(parts: CommentsParts): Promise<ServiceApp> {
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    createContext: createContextFactory(actions, cursors),
+    createContext: (identity) => ({ identity, actions, cursors, loaders: createLoaders(actions) }),
     routes,
     caching,
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },

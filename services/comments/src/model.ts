@@ -1,7 +1,7 @@
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
-import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { listOrder, type ListOrder, optionalFilter } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
@@ -66,14 +66,8 @@ const addCommentInput = newComment.extend({ idempotencyKey: idempotencyKeyInput 
 export const commentChange = z.strictObject({ body: commentBody, ...commentFields.changed });
 
 const filters = z.strictObject({
-  postId: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? undefined),
-  authorId: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? undefined),
+  postId: optionalFilter(z.string()),
+  authorId: optionalFilter(z.string()),
   sort: listOrder,
 });
 

@@ -1,6 +1,6 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
-import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -50,20 +50,12 @@ export function createCommentStore(database: Database) {
 
 function createReads(database: Queryable) {
   return {
-    async findComments(ids: readonly string[]): Promise<readonly Comment[]> {
-      const validIds = onlyRowIds(ids);
-      if (validIds.length === 0) return [];
-      const text = `select ${columns} from comments where id = any($1::bigint[])`;
-      return database.rows<Comment>("find-comments", text, [validIds]);
-    },
+    findComments: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-comments", select: columns, from: "comments" }),
 
     /** The columns that ETags and Last-Modified depend on. */
-    async findCommentStates(ids: readonly string[]): Promise<readonly CommentState[]> {
-      const validIds = onlyRowIds(ids);
-      if (validIds.length === 0) return [];
-      const text = `select ${stateColumns} from comments where id = any($1::bigint[])`;
-      return database.rows<CommentState>("find-comment-states", text, [validIds]);
-    },
+    findCommentStates: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-comment-states", select: stateColumns, from: "comments" }),
 
     /** The number of visible comments of each post, in the order of `postIds`. */
     async countVisible(postIds: readonly string[]): Promise<readonly number[]> {
@@ -204,7 +196,6 @@ function createChanges(database: Database) {
         const [row] = await writer.write<VisibleComment>("insert-comment", text, values);
         return row as VisibleComment;
       };
-      if (key === undefined) return { result: await run(database), replayed: false };
       return writeOnce(database, {
         callerId: authorId,
         key,

@@ -1,6 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
-import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { listOrder, type ListOrder, optionalFilter } from "@tributary/kit/lists/list-order";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
@@ -170,10 +170,7 @@ const newOrder = z.strictObject({
 });
 
 const filters = z.strictObject({
-  status: z
-    .enum(orderStatuses, `A status is one of ${orderStatuses.join(", ")}.`)
-    .nullish()
-    .transform((value) => value ?? undefined),
+  status: optionalFilter(z.enum(orderStatuses, `A status is one of ${orderStatuses.join(", ")}.`)),
   sort: listOrder,
 });
 

@@ -1,6 +1,6 @@
 import { type ChangesOf, defineFields, type NewValuesOf, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
-import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { listOrder, type ListOrder, optionalFilter } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
@@ -150,13 +150,8 @@ const postChanges = z
 
 const filters = z.strictObject({
   status: postStatus.nullish().transform((value) => value ?? "PUBLISHED"),
-  authorId: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? undefined),
-  search: text({ min: 1, max: 80, what: "A search" })
-    .nullish()
-    .transform((value) => value ?? undefined),
+  authorId: optionalFilter(z.string()),
+  search: optionalFilter(text({ min: 1, max: 80, what: "A search" })),
   sort: listOrder,
 });
 

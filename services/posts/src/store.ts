@@ -1,6 +1,6 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
-import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -61,20 +61,17 @@ export function createPostStore(database: Database) {
 }
 
 function createReads(database: Database) {
-  async function find<Row>(name: string, selected: SelectList<Row>, ids: readonly string[]): Promise<readonly Row[]> {
-    const validIds = onlyRowIds(ids);
-    if (validIds.length === 0) return [];
-    return database.rows<Row>(name, `select ${selected} from posts where id = any($1::bigint[])`, [validIds]);
-  }
-
   return {
-    findPosts: (ids: readonly string[]) => find("find-posts", columns, ids),
+    findPosts: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-posts", select: columns, from: "posts" }),
 
     /** Without texts, which PostgreSQL stores out of line (TOAST) and reads separately. */
-    findBriefPosts: (ids: readonly string[]) => find("find-brief-posts", briefColumns, ids),
+    findBriefPosts: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-brief-posts", select: briefColumns, from: "posts" }),
 
     /** The columns that a post's readers and its ETag depend on. */
-    findPostStates: (ids: readonly string[]) => find("find-post-states", stateColumns, ids),
+    findPostStates: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-post-states", select: stateColumns, from: "posts" }),
   };
 }
 
@@ -176,7 +173,6 @@ function createChanges(database: Database) {
         const [row] = await writer.write<Post>("insert-post", text, insertion.valuesOf({ authorId, ...post }));
         return row as Post;
       };
-      if (key === undefined) return { result: await run(database), replayed: false };
       return writeOnce(database, {
         callerId: authorId,
         key,

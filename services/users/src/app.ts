@@ -1,6 +1,6 @@
 import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service/service";
 import { createUserActions } from "./actions.ts";
-import { createContextFactory } from "./graphql/context.ts";
+import { createLoaders } from "./graphql/loaders.ts";
 import { resolvers } from "./graphql/resolvers.ts";
 import { caching } from "./groups.ts";
 import { createHandlers } from "./rest/rest.ts";
@@ -18,7 +18,7 @@ export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    createContext: createContextFactory(actions, cursors),
+    createContext: (identity) => ({ identity, actions, cursors, loaders: createLoaders(actions) }),
     routes,
     caching,
     revocations: { ofChange: revokedByChange, list: (limit) => store.listDeactivated(limit) },

@@ -1,6 +1,6 @@
 import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
-import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { listOrder, type ListOrder, optionalFilter } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
@@ -97,10 +97,8 @@ export const userChanges = z.strictObject({
 });
 
 const filters = z.strictObject({
-  role: role.nullish().transform((value) => value ?? undefined),
-  search: text({ min: 1, max: 80, what: "A search" })
-    .nullish()
-    .transform((value) => value ?? undefined),
+  role: optionalFilter(role),
+  search: optionalFilter(text({ min: 1, max: 80, what: "A search" })),
   sort: listOrder,
 });
 

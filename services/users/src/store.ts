@@ -1,7 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
 import { eraseResponses } from "@tributary/kit/idempotency/idempotency-records";
-import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -59,19 +59,12 @@ export function createUserStore(database: Database) {
 
 function createReads(database: Database) {
   return {
-    async findUsers(ids: readonly string[]): Promise<readonly User[]> {
-      const validIds = onlyRowIds(ids);
-      if (validIds.length === 0) return [];
-      return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [validIds]);
-    },
+    findUsers: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-users", select: columns, from: "users" }),
 
     /** The columns that a user's visibility and ETag depend on, without personal data. */
-    async findUserStates(ids: readonly string[]): Promise<readonly UserState[]> {
-      const validIds = onlyRowIds(ids);
-      if (validIds.length === 0) return [];
-      const text = `select ${stateColumns} from users where id = any($1::bigint[])`;
-      return database.rows<UserState>("find-user-states", text, [validIds]);
-    },
+    findUserStates: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-user-states", select: stateColumns, from: "users" }),
 
     /** The ids of the accounts that were deactivated last, the first of them first. */
     async listDeactivated(limit: number): Promise<readonly string[]> {
@@ -130,7 +123,6 @@ function createWrites(database: Database) {
         return row as User;
       };
       return unlessEmailTaken(async () => {
-        if (key === undefined) return { result: await run(database), replayed: false };
         return writeOnce(database, {
           callerId,
           key,

@@ -1,6 +1,9 @@
 import { parseShape } from "@tributary/kit/errors/validate";
 import { type ChangesOf, defineFields, type NewValuesOf, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
+// BEGIN parent
+import { optionalFilter } from "@tributary/kit/lists/list-order";
+// END parent
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 // BEGIN parent
 import { isRowId } from "@tributary/kit/postgres/row-id";
@@ -67,10 +70,7 @@ export const spareGadgetChange = z.strictObject(spareGadgetFields.changed);
 const createInput = newSpareGadget.extend({ idempotencyKey: idempotencyKeyInput });
 const filters = z.strictObject({
   // BEGIN parent
-  parentThingId: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? undefined),
+  parentThingId: optionalFilter(z.string()),
   // END parent
   sort: listOrder,
 });

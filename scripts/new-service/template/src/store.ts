@@ -1,6 +1,6 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
-import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -78,19 +78,11 @@ function createReads(database: Queryable) {
   }
 
   return {
-    async findByIds(ids: readonly string[]): Promise<readonly SpareGadget[]> {
-      const validIds = onlyRowIds(ids);
-      if (validIds.length === 0) return [];
-      const text = `select ${columns} from spare_gadgets where id = any($1::bigint[])`;
-      return database.rows<SpareGadget>("find-by-ids", text, [validIds]);
-    },
+    findByIds: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-by-ids", select: columns, from: "spare_gadgets" }),
 
-    async findStates(ids: readonly string[]): Promise<readonly SpareGadgetState[]> {
-      const validIds = onlyRowIds(ids);
-      if (validIds.length === 0) return [];
-      const text = `select ${stateColumns} from spare_gadgets where id = any($1::bigint[])`;
-      return database.rows<SpareGadgetState>("find-states", text, [validIds]);
-    },
+    findStates: (ids: readonly string[]) =>
+      findRows(database, ids, { name: "find-states", select: stateColumns, from: "spare_gadgets" }),
 
     list: (filters: SpareGadgetFilters, request: PageRequest) =>
       list(filters, request, { selected: columns, rowsName: "whole" }),
@@ -148,7 +140,6 @@ function createWrites(database: Database) {
         const [row] = await writer.write<SpareGadget>("insert-row", text, values);
         return row as SpareGadget;
       };
-      if (key === undefined) return { result: await run(database), replayed: false };
       return writeOnce(database, { callerId: authorId, key, input, run, entityIdOf: ({ id }) => id, restore });
     },
 

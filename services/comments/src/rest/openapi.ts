@@ -1,5 +1,15 @@
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
-import { anyId, anyIdInPath, bareList, opaqueId, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
+import {
+  anyId,
+  anyIdInPath,
+  bareList,
+  examplePage,
+  opaqueId,
+  pageFields,
+  pageOf,
+  pageResponse,
+  sortField,
+} from "@tributary/kit/openapi/schemas";
 import type { z } from "zod";
 import { commentFields } from "../model.ts";
 import { examplesV1, examplesV2 } from "./examples.ts";
@@ -11,7 +21,8 @@ interface VersionSchemas {
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newComment: z.ZodType;
   readonly change: z.ZodType;
-  readonly deletedAs: "NOT_FOUND" | "GONE";
+  /** For a deleted comment, besides NOT_FOUND. */
+  readonly goneCodes: readonly "GONE"[];
   readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
@@ -20,7 +31,7 @@ const schemasV1: VersionSchemas = {
   list: bareList,
   newComment: newCommentV1,
   change: commentChangeV1,
-  deletedAs: "NOT_FOUND",
+  goneCodes: [],
   examples: examplesV1,
 };
 
@@ -29,7 +40,7 @@ const schemasV2: VersionSchemas = {
   list: pageOf,
   newComment: newCommentV2,
   change: commentChangeV2,
-  deletedAs: "GONE",
+  goneCodes: ["GONE"],
   examples: examplesV2,
 };
 
@@ -56,12 +67,6 @@ const links = {
   },
 };
 
-/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
-function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
-  if (schemas.list === bareList) return items;
-  return { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
-}
-
 function documentList(
   schemas: VersionSchemas,
   description: string,
@@ -72,19 +77,14 @@ function documentList(
     description,
     callers: "everyone",
     ...parameters,
-    response: {
-      status: 200,
-      description: "A page of comments.",
-      schema: schemas.list(schemas.comment),
-      headers: ["ETag", "Link"],
-    },
+    response: pageResponse(schemas.list, schemas.comment, "comments"),
     examples: [
       {
         name: "newest",
         summary: "The newest comment",
         path: examplePath,
         status: 200,
-        response: examplePageOf(schemas, [schemas.examples.added.response]),
+        response: examplePage(schemas.list, schemas.examples.added.response),
         varies: volatileInComments,
       },
     ],
@@ -119,7 +119,7 @@ function getComment(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag", "Last-Modified"],
       links: { author: links.author, post: links.post },
     },
-    problems: ["NOT_FOUND", ...deletedCodeOf(schemas)],
+    problems: ["NOT_FOUND", ...schemas.goneCodes],
     examples: [
       {
         name: "comment",
@@ -178,7 +178,7 @@ function editComment(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag", "Last-Modified"],
       links,
     },
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE", ...deletedCodeOf(schemas)],
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE", ...schemas.goneCodes],
     examples: [
       {
         name: "secondThought",
@@ -203,7 +203,7 @@ function deleteComment(schemas: VersionSchemas): OperationDocument {
     path,
     ifMatch: "optional",
     response: { status: 204, description: "The comment is deleted." },
-    problems: ["NOT_FOUND", ...deletedCodeOf(schemas)],
+    problems: ["NOT_FOUND", ...schemas.goneCodes],
     examples: [
       {
         name: "regret",
@@ -215,11 +215,6 @@ function deleteComment(schemas: VersionSchemas): OperationDocument {
       },
     ],
   };
-}
-
-/** The additional error code for a deleted comment; none in version 1, where it is NOT_FOUND. */
-function deletedCodeOf({ deletedAs }: VersionSchemas): readonly "GONE"[] {
-  return deletedAs === "GONE" ? ["GONE"] : [];
 }
 
 /** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */

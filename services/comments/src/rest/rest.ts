@@ -2,7 +2,13 @@
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
-import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import {
+  type ConditionalResponse,
+  type Handlers,
+  type RestResponse,
+  type RestRequest,
+  idOf,
+} from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
@@ -113,9 +119,4 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       load: (page) => actions.listVisible(filters, page),
     });
   }
-}
-
-/** The path of each route whose handler calls this has `:id`. */
-function idOf({ params }: RestRequest): string {
-  return params["id"] ?? "";
 }

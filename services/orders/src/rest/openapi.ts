@@ -1,5 +1,13 @@
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
-import { anyIdInPath, bareList, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
+import {
+  anyIdInPath,
+  bareList,
+  examplePage,
+  pageFields,
+  pageOf,
+  pageResponse,
+  sortField,
+} from "@tributary/kit/openapi/schemas";
 import type { z } from "zod";
 import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
@@ -58,12 +66,6 @@ const links = {
   },
 };
 
-/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
-function examplePageOf(schemas: VersionSchemas, item: object): unknown {
-  if (schemas.list === bareList) return [item];
-  return { data: [item], page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
-}
-
 function placeOrder(schemas: VersionSchemas): OperationDocument {
   return {
     description: `Places an order for the caller and takes its products from stock. If a product is out of stock, nothing changes. ${schemas.keyDescription}`,
@@ -99,12 +101,7 @@ function documentOrderPage(
   examplePath: string,
 ): Pick<OperationDocument, "response" | "examples"> {
   return {
-    response: {
-      status: 200,
-      description: "A page of orders.",
-      schema: schemas.list(schemas.order),
-      headers: ["ETag", "Link"],
-    },
+    response: pageResponse(schemas.list, schemas.order, "orders"),
     examples: [
       {
         name: exampleName,
@@ -112,7 +109,7 @@ function documentOrderPage(
         as: "ada",
         path: examplePath,
         status: 200,
-        response: examplePageOf(schemas, schemas.examples.placed.response),
+        response: examplePage(schemas.list, schemas.examples.placed.response),
         varies: volatileInOrders,
       },
     ],
@@ -203,19 +200,14 @@ function listProducts(schemas: VersionSchemas): OperationDocument {
     description: "The catalogue, by sku.",
     callers: "everyone",
     query: pageFields,
-    response: {
-      status: 200,
-      description: "A page of products.",
-      schema: schemas.list(schemas.product),
-      headers: ["ETag", "Link"],
-    },
+    response: pageResponse(schemas.list, schemas.product, "products"),
     examples: [
       {
         name: "firstProduct",
         summary: "The first product",
         path: "/products?limit=1",
         status: 200,
-        response: examplePageOf(schemas, schemas.examples.product),
+        response: examplePage(schemas.list, schemas.examples.product),
         varies: ["title", "stock", "postId", "next"],
       },
     ],

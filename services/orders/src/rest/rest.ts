@@ -2,7 +2,13 @@
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
-import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import {
+  type ConditionalResponse,
+  type Handlers,
+  type RestResponse,
+  type RestRequest,
+  idOf,
+} from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
@@ -168,9 +174,4 @@ function createProductHandlers(
     const etag = writeEtag(rowVersion, productProjection, "public");
     return { etag, audience: "everyone", groups: groupsOfProduct(sku) };
   }
-}
-
-/** The path of each route whose handler calls this has `:id`. */
-function idOf({ params }: RestRequest): string {
-  return params["id"] ?? "";
 }

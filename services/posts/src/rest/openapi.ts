@@ -3,9 +3,11 @@ import {
   anyId,
   anyIdInPath,
   bareList,
+  examplePage,
   opaqueId,
   pageFields,
   pageOf,
+  pageResponse,
   sortField,
   withTextLimits,
 } from "@tributary/kit/openapi/schemas";
@@ -16,32 +18,37 @@ import type { routes } from "./routes.ts";
 import { newPostV1, newPostV2, postChangesV1, postChangesV2, postV1, postV2 } from "./schemas.ts";
 
 interface VersionSchemas {
-  readonly version: 1 | 2;
   readonly post: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newPost: z.ZodType;
   readonly changes: z.ZodType;
   readonly statusChange: string;
+  /** For a status that cannot follow the current one: in version 1 `published: false` leaves the status of a draft. */
+  readonly transitionCodes: readonly "INVALID_STATE"[];
+  /** A runtime expression (OpenAPI 3.1). */
+  readonly authorIdExpression: string;
   readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
 const schemasV1: VersionSchemas = {
-  version: 1,
   post: postV1,
   list: bareList,
   newPost: newPostV1,
   changes: postChangesV1,
   statusChange: "`published` publishes it (`true`), or archives it if it is published (`false`)",
+  transitionCodes: [],
+  authorIdExpression: "$response.body#/authorId",
   examples: examplesV1,
 };
 
 const schemasV2: VersionSchemas = {
-  version: 2,
   post: postV2,
   list: pageOf,
   newPost: newPostV2,
   changes: postChangesV2,
   statusChange: "`status` changes the status: to `PUBLISHED` from any other, to `ARCHIVED` from `PUBLISHED`",
+  transitionCodes: ["INVALID_STATE"],
+  authorIdExpression: "$response.body#/author/id",
   examples: examplesV2,
 };
 
@@ -55,8 +62,7 @@ const statusFilter = postStatus.meta({
 const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
 const volatileInPosts = [...volatile, "body", "content", "author", "authorId", ...postFields.names];
 
-function linksOf({ version }: VersionSchemas) {
-  const authorIdExpression = version === 1 ? "$response.body#/authorId" : "$response.body#/author/id";
+function linksOf({ authorIdExpression }: VersionSchemas) {
   return {
     itself: {
       operation: "getPost",
@@ -76,12 +82,6 @@ function linksOf({ version }: VersionSchemas) {
   };
 }
 
-/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
-function examplePageOf({ version }: VersionSchemas, items: readonly object[]): unknown {
-  if (version === 1) return items;
-  return { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
-}
-
 function listPosts(schemas: VersionSchemas): OperationDocument {
   return {
     description: "Published posts, newest first.",
@@ -95,19 +95,14 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
       }),
       ...sortField,
     },
-    response: {
-      status: 200,
-      description: "A page of posts.",
-      schema: schemas.list(schemas.post),
-      headers: ["ETag", "Link"],
-    },
+    response: pageResponse(schemas.list, schemas.post, "posts"),
     examples: [
       {
         name: "newest",
         summary: "The newest post",
         path: "/posts?limit=1",
         status: 200,
-        response: examplePageOf(schemas, [schemas.examples.published]),
+        response: examplePage(schemas.list, schemas.examples.published),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -120,19 +115,14 @@ function listUserPosts(schemas: VersionSchemas): OperationDocument {
     callers: "everyone",
     path: { id: anyIdInPath("The user's id.", "2") },
     query: { ...pageFields, status: statusFilter, ...sortField },
-    response: {
-      status: 200,
-      description: "A page of posts.",
-      schema: schemas.list(schemas.post),
-      headers: ["ETag", "Link"],
-    },
+    response: pageResponse(schemas.list, schemas.post, "posts"),
     examples: [
       {
         name: "newestOfGrace",
         summary: "Grace's newest post",
         path: "/users/2/posts?limit=1",
         status: 200,
-        response: examplePageOf(schemas, [schemas.examples.published]),
+        response: examplePage(schemas.list, schemas.examples.published),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -210,7 +200,7 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag"],
       links: linksOf(schemas),
     },
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...transitionCodeOf(schemas)],
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...schemas.transitionCodes],
     examples: [
       {
         name: "newTitle",
@@ -226,13 +216,6 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
       },
     ],
   };
-}
-
-/**
- * The error code for a status that cannot follow the current one; none in version 1, where `published: false` leaves the status of a draft.
- */
-function transitionCodeOf({ version }: VersionSchemas): readonly "INVALID_STATE"[] {
-  return version === 1 ? [] : ["INVALID_STATE"];
 }
 
 /** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */

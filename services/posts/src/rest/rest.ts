@@ -3,7 +3,13 @@ import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
-import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import {
+  type ConditionalResponse,
+  type Handlers,
+  type RestResponse,
+  type RestRequest,
+  idOf,
+} from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
@@ -104,11 +110,6 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       load: (page) => actions.listPosts(request.identity, filters, page),
     });
   }
-}
-
-/** The path of each route whose handler calls this has `:id`. */
-function idOf({ params }: RestRequest): string {
-  return params["id"] ?? "";
 }
 
 function requireFound<T>(post: T | undefined): T {

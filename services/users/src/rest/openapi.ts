@@ -1,5 +1,14 @@
 import type { OperationExample, OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
-import { bareList, opaqueId, pageFields, pageOf, sortField, withTextLimits } from "@tributary/kit/openapi/schemas";
+import {
+  bareList,
+  examplePage,
+  opaqueId,
+  pageFields,
+  pageOf,
+  pageResponse,
+  sortField,
+  withTextLimits,
+} from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
 import { role } from "../model.ts";
 import { examplesV1, examplesV2 } from "./examples.ts";
@@ -13,7 +22,8 @@ interface VersionSchemas {
   readonly changes: z.ZodType;
   /** The end of the sentence about callers who may not read a user's private fields. */
   readonly hiddenFields: string;
-  readonly deactivatedAs: "NOT_FOUND" | "GONE";
+  /** For a deactivated user, besides NOT_FOUND. */
+  readonly goneCodes: readonly "GONE"[];
   readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
@@ -23,7 +33,7 @@ const schemasV1: VersionSchemas = {
   newUser: newUserV1,
   changes: userChangesV1,
   hiddenFields: "`email` and `prefs` are null",
-  deactivatedAs: "NOT_FOUND",
+  goneCodes: [],
   examples: examplesV1,
 };
 
@@ -33,7 +43,7 @@ const schemasV2: VersionSchemas = {
   newUser: newUserV2,
   changes: userChangesV2,
   hiddenFields: "`private` is absent",
-  deactivatedAs: "GONE",
+  goneCodes: ["GONE"],
   examples: examplesV2,
 };
 
@@ -60,26 +70,20 @@ const postsLink = {
 /** Members whose values the test of the examples ignores. */
 const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
 
-/** Version 1 has only the items, version 2 also the cursors of the adjacent pages. */
-function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
-  if (schemas.list === bareList) return items;
-  return { data: items, page: { next: null, prev: null } };
-}
-
 function listUsers(schemas: VersionSchemas): OperationDocument {
   const { list, user, hiddenFields, examples } = schemas;
   return {
     description: `Active users, newest first. For callers who may not read a user's private fields, ${hiddenFields}.`,
     callers: "everyone",
     query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search, ...sortField },
-    response: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
+    response: pageResponse(list, user, "users"),
     examples: [
       {
         name: "administrators",
         summary: "One administrator",
         path: "/users?role=ADMIN&limit=1",
         status: 200,
-        response: examplePageOf(schemas, [examples.admin]),
+        response: examplePage(list, examples.admin, null),
         varies: volatile,
       },
     ],
@@ -119,7 +123,7 @@ function getUser(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag"],
       links: { posts: postsLink, orders: ordersLink },
     },
-    problems: ["NOT_FOUND", ...deactivatedCodeOf(schemas)],
+    problems: ["NOT_FOUND", ...schemas.goneCodes],
     examples,
   };
 }
@@ -172,7 +176,7 @@ function updateUser(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag"],
       links: { itself: userLink },
     },
-    problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...deactivatedCodeOf(schemas)],
+    problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...schemas.goneCodes],
     examples: [
       {
         name: "darkTheme",
@@ -187,11 +191,6 @@ function updateUser(schemas: VersionSchemas): OperationDocument {
       },
     ],
   };
-}
-
-/** The additional error code for a deactivated user; none in version 1, where it is NOT_FOUND. */
-function deactivatedCodeOf({ deactivatedAs }: VersionSchemas): readonly "GONE"[] {
-  return deactivatedAs === "GONE" ? ["GONE"] : [];
 }
 
 /** A route without an operation does not compile; one without an operation for a version fails in `npm run generate`. */

@@ -3,7 +3,7 @@ import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { Identity } from "@tributary/kit/identity/tokens";
-import type { Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import { type Handlers, type RestResponse, idOf } from "@tributary/kit/rest/rest-endpoint";
 import type { Audience, RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
@@ -92,9 +92,4 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 /** Anonymous callers share one response. A response to a caller with a token is never shared, even if it shows only public fields. */
 function audienceOf(identity: Identity): Audience {
   return identity.kind === "anonymous" ? "everyone" : "caller";
-}
-
-/** The path of each route whose handler calls this has `:id`. */
-function idOf({ params }: RestRequest): string {
-  return params["id"] ?? "";
 }

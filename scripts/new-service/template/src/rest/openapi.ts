@@ -4,7 +4,15 @@ import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi
 // BEGIN parent
 import { anyId } from "@tributary/kit/openapi/schemas";
 // END parent
-import { bareList, opaqueId, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
+import {
+  bareList,
+  examplePage,
+  opaqueId,
+  pageFields,
+  pageOf,
+  pageResponse,
+  sortField,
+} from "@tributary/kit/openapi/schemas";
 import type { z } from "zod";
 import { spareGadgetFields } from "../model.ts";
 import type { routes } from "./routes.ts";
@@ -44,9 +52,6 @@ const varies = [
 
 /** @param toList the schema of the response: an array in version 1, a page with cursors in version 2. */
 function list(toList: (items: z.ZodType) => z.ZodType): OperationDocument {
-  const isBare = toList === bareList;
-  const items = [response];
-  const page = { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null };
   // Any row may be the newest, so its other members may differ too.
   const otherMembers = [
     // BEGIN parent
@@ -65,19 +70,14 @@ function list(toList: (items: z.ZodType) => z.ZodType): OperationDocument {
       // END parent
       ...sortField,
     },
-    response: {
-      status: 200,
-      description: "A page of the list.",
-      schema: toList(spareGadgetBody),
-      headers: ["ETag", "Link"],
-    },
+    response: pageResponse(toList, spareGadgetBody, "spare gadgets"),
     examples: [
       {
         name: "newest",
         summary: "The newest one",
         path: "/spare-gadgets?limit=1",
         status: 200,
-        response: isBare ? items : { data: items, page },
+        response: examplePage(toList, response),
         varies: [...varies, ...otherMembers, "next"],
       },
     ],

@@ -6,7 +6,7 @@ import { requireBody } from "@tributary/kit/rest/body";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import { readFilters, respondWithList } from "@tributary/kit/rest/lists";
-import type { Handlers, RestRequest, RestResponse } from "@tributary/kit/rest/rest-endpoint";
+import { type Handlers, type RestResponse, idOf } from "@tributary/kit/rest/rest-endpoint";
 import type { Actions } from "../actions.ts";
 import { groupsOfList, groupsOfOne, groupsOfWrite } from "../groups.ts";
 import { readChangedFields, readListFilters, readNewBody, type SpareGadget, type SpareGadgetState } from "../model.ts";
@@ -89,9 +89,4 @@ export function createHandlers(
       groups: groupsOfOne(state),
     };
   }
-}
-
-/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
-function idOf({ params }: RestRequest): string {
-  return params["id"] ?? "";
 }
