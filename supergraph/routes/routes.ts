@@ -54,6 +54,7 @@ function toRoute(declaration: RouteDeclaration, service: string): Route {
   };
 }
 
-function compare(a: string, b: string): number {
+/** By UTF-16 code units, so that the order does not depend on a locale. */
+export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
