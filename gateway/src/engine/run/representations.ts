@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values; once per client request for each
 // group of fetches with the same representations.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
-import type { Json } from "@tributary/kit/json/json";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import type {
   FieldAccess,
   Joins,
@@ -167,10 +167,6 @@ function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins):
   const join = joins[joinIndex];
   // Its fetch returned it without the field, or left it out too.
   return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
-}
-
-function isJsonObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

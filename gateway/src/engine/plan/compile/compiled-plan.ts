@@ -43,7 +43,7 @@ export interface CompiledRequest {
   /** Whether another request of the plan has the same text: with equal variables, a query is then sent once for both. */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
-  /** The request for some of its members: a list of one, or one request per member after many other subsets. Throws for a request of one member. */
+  /** The request for some of its members: a list of one, or one request per member after many other subsets. */
   subset(members: readonly number[]): readonly CompiledRequest[];
   /** `name` in the request's text, `clientName` in the client's operation. */
   readonly variables: readonly { readonly name: string; readonly clientName: string }[];
@@ -81,7 +81,7 @@ export interface CompiledFetch {
   readonly members: readonly number[];
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. */
-  readonly representations: RepresentationPlan | undefined;
+  readonly representationPlan: RepresentationPlan | undefined;
   /** Only a merged plan renames data; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
   /** The key fields to compare with the requested object. The same list for each call. */

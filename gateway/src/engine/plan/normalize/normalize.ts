@@ -56,10 +56,6 @@ export function clientVariableOf(plannerVariable: string, aliasPrefix: string): 
   return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
 }
 
-export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
-  return choosePrefix("a", fieldNames);
-}
-
 /** The first of `a_`, `a1_`, `a2_`, … (for the letter `a`) with which no name begins. */
 export function choosePrefix(letter: string, names: Iterable<string>): string {
   const candidates = [...names].filter((name) => name.startsWith(letter));

@@ -24,14 +24,17 @@ import { splitMutation } from "./split-mutation.ts";
 import { parseOperation } from "./supergraph-edit.ts";
 import { type IneffectiveDirectives, listIneffectiveDirectives, supportedFeatures } from "./supergraph-features.ts";
 
-export interface QueryPlanner {
+export interface PublishedSupergraph {
   /** The API schema: the supergraph as clients see it. */
   readonly apiSdl: string;
-  /** The prefix that `normalize` gives to aliases. */
+  /** The prefix for aliases in operations to plan. No field name of the supergraph begins with it. */
   readonly aliasPrefix: string;
   readonly overrideLabels: OverrideLabels;
   readonly ineffectiveDirectives: IneffectiveDirectives;
   readonly rootFieldPriorities: RootFieldPriorities;
+}
+
+export interface QueryPlanner extends PublishedSupergraph {
   /**
    * @param operationText the printed `planned` of a `NormalizedOperation`: one anonymous operation.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
@@ -52,9 +55,8 @@ patchFetchMerging();
 
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
 export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
-  const plannerSupergraph = createPlannerSupergraph(supergraphSdl);
   const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
-    plannerSupergraph;
+    createPlannerSupergraph(supergraphSdl);
   const supergraph = validateSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = chooseDirectiveNames(document);
