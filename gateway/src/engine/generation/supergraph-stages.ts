@@ -61,19 +61,24 @@ export function buildSupergraphSchema(supergraph: DocumentNode): GraphQLSchema {
 }
 
 /**
- * Builds each schema in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB
- * and 15 ms for 200 KB.
+ * Each in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB and 15 ms for
+ * 200 KB.
  */
+async function buildSchemas(supergraph: DocumentNode, apiSdl: string) {
+  await setImmediate();
+  const supergraphSchema = buildSupergraphSchema(supergraph);
+  await setImmediate();
+  const apiSchema = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValidSDL: true });
+  addRangeCheckToCustomScalars(apiSchema);
+  await setImmediate();
+  return { supergraphSchema, apiSchema };
+}
+
 export async function createSupergraphStages(
   { supergraph, planner, plan, clients, subgraphs }: SupergraphParts,
   o: StagesOptions,
 ): Promise<SupergraphStages> {
-  await setImmediate();
-  const supergraphSchema = buildSupergraphSchema(supergraph);
-  await setImmediate();
-  const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
-  addRangeCheckToCustomScalars(apiSchema);
-  await setImmediate();
+  const { supergraphSchema, apiSchema } = await buildSchemas(supergraph, planner.apiSdl);
   const clientOf = (service: string): SubgraphClient => {
     const client = clients.get(service);
     if (!client) throw new Error(`The supergraph has no subgraph ${service}`);

@@ -26,8 +26,9 @@ export interface RequestPart {
   readonly request: CompiledRequest;
   /** See `CompiledRequest.subset`. */
   readonly members: readonly number[];
+  /** The number of parts that must be complete before this one is sent. */
   readonly waitsFor: number;
-  /** Indexes. */
+  /** Indexes in `CompiledPlan.parts` of those that wait for this one. */
   readonly next: readonly number[];
 }
 
@@ -105,6 +106,7 @@ export interface KeyCheck {
 }
 
 export interface RepresentationPlan {
+  /** `representations` and `_entities`; with a number, `representations0` and `_entities0`, if several fetches share the request. */
   readonly variable: string;
   readonly entitiesKey: string;
   /** Fetches of the plan with the same number send the same representations. */
@@ -138,7 +140,7 @@ export interface ResponsePosition {
   readonly listDepth: number;
   /** Created for the first object of a type. Undefined if an object of this type is not possible here. */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
-  /** Stops before a field that the client did not select, and before a negative index. */
+  /** From planner keys to the client's response names. Stops before a field that the client did not select, and before a negative index. */
   toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
 }
 
