@@ -1,25 +1,21 @@
 import { parseArgs } from "node:util";
-import type { AcceptanceResult } from "./changes/accepted-changes.ts";
 import {
+  type AcceptanceResult,
   acceptedChangesFile,
   applyAcceptedChanges,
   printEntriesFor,
   readAcceptedChanges,
 } from "./changes/accepted-changes.ts";
-import type { Change } from "./changes/changes.ts";
-import { printChange } from "./changes/changes.ts";
-import type { PlatformState } from "./changes/platform-state.ts";
-import { readBaseState, readCurrentState } from "./changes/platform-state.ts";
+import { type Change, printChange } from "./changes/changes.ts";
+import { type PlatformState, readBaseState, readCurrentState } from "./changes/platform-state.ts";
 import { reportCompositionErrors } from "./composition/composition-report.ts";
-import type { GitBase } from "./changes/git-base.ts";
-import { findBase } from "./changes/git-base.ts";
+import { findBase, type GitBase } from "./changes/git-base.ts";
 import { findDocumentChanges } from "./changes/openapi-changes.ts";
 import { findRouteChanges, findRoutePlaces } from "./changes/route-changes.ts";
 import { findSchemaBaseline } from "./composition/schema-baseline.ts";
 import { findSchemaChanges } from "./changes/schema-changes.ts";
-import type { Subgraph } from "./subgraphs.ts";
 import { DescriptorError, readServices } from "./services.ts";
-import { readSubgraphs } from "./subgraphs.ts";
+import { readSubgraphs, type Subgraph } from "./subgraphs.ts";
 
 export interface CheckRun {
   readonly root: string;

@@ -1,21 +1,19 @@
-import { composeServices } from "@apollo/composition";
-import type { CompositionResult, CompositionSuccess } from "@apollo/composition";
+import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
-import type { CompositionError } from "./composition/composition-errors.ts";
 import {
+  type CompositionError,
+  type ValueOrErrors,
   createCompositionError,
   createMissingSchemaError,
   createSyntaxError,
 } from "./composition/composition-errors.ts";
 import type { GeneratorResult } from "./composition/generated-files.ts";
-import type { ParsedSubgraph } from "./composition/places.ts";
-import { parseSubgraph } from "./composition/places.ts";
+import { type ParsedSubgraph, parseSubgraph } from "./composition/places.ts";
 import { findPriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
 import { readServices } from "./services.ts";
-import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
-import { readSubgraphs } from "./subgraphs.ts";
+import { readSubgraphs, type Subgraph, type SubgraphSource } from "./subgraphs.ts";
 
 interface CompositionHint {
   readonly code: string;
@@ -23,23 +21,20 @@ interface CompositionHint {
   readonly message: string;
 }
 
-export type Composition =
-  | {
-      readonly ok: true;
-      /** With join directives, from which the gateway plans queries. */
-      readonly supergraphSdl: string;
-      /** What clients see. Sorted, so that a diff shows only changes. */
-      readonly apiSdl: string;
-      readonly hints: readonly CompositionHint[];
-    }
-  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+interface ComposedGraph {
+  /** With join directives, from which the gateway plans queries. */
+  readonly supergraphSdl: string;
+  /** What clients see. Sorted, so that a diff shows only changes. */
+  readonly apiSdl: string;
+  readonly hints: readonly CompositionHint[];
+}
 
 export const routesFile = "supergraph/routes.json";
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
 /** Never throws for an invalid schema: each error names its owner and line, if they are known. */
-export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
+export function composeSubgraphs(sources: readonly SubgraphSource[]): ValueOrErrors<ComposedGraph> {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
   const priorityErrors = findPriorityProblems(parsed);
@@ -74,12 +69,16 @@ export async function composeRepository(
   return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
 }
 
-type GraphAndRoutes =
-  | { readonly ok: true; readonly graph: Composition & { readonly ok: true }; readonly routes: readonly Route[] }
-  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+interface GraphAndRoutes {
+  readonly graph: ComposedGraph;
+  readonly routes: readonly Route[];
+}
 
 /** Returns the errors of both. */
-export async function composeGraphAndRoutes(root: string, sources: readonly SubgraphSource[]): Promise<GraphAndRoutes> {
+export async function composeGraphAndRoutes(
+  root: string,
+  sources: readonly SubgraphSource[],
+): Promise<ValueOrErrors<GraphAndRoutes>> {
   const graph = composeSubgraphs(sources);
   const merged = mergeRoutes(await readRoutes(root, sources));
   if (graph.ok && merged.ok) return { ok: true, graph, routes: merged.routes };

@@ -200,7 +200,7 @@ describe("the planner pool", () => {
       const second = await pool.load("two");
       loaded.release();
       expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
-      await expect(second.plan("hang")).rejects.toThrow(Rejection);
+      await expect(second.plan("hang", [])).rejects.toThrow(Rejection);
       expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
     });
   });
@@ -226,7 +226,7 @@ describe("the planner pool", () => {
   }
 
   async function planWith(loaded: SupergraphPlanner, operationText: string): Promise<ScriptedPlan> {
-    return JSON.parse(await loaded.plan(operationText)) as ScriptedPlan;
+    return JSON.parse(await loaded.plan(operationText, [])) as ScriptedPlan;
   }
 
   function kinds(): string[] {

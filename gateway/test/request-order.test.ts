@@ -24,8 +24,8 @@ test.each(seeds)("each fetch is sent once, after all that it waits for, and soon
 
   const result = sendInOrder(parts, async ({ fetches, currentText }) => {
     const names = fetches.flatMap(({ paths }) => paths.map((path) => path.at(-1)?.key ?? ""));
-    for (const { representations } of fetches)
-      if (representations) expect(currentText().head).toContain(representations.entitiesKey);
+    for (const { representationPlan } of fetches)
+      if (representationPlan) expect(currentText().head).toContain(representationPlan.entitiesKey);
     for (const name of names) {
       expect(sentAtMs.has(name)).toBe(false);
       sentAtMs.set(name, Date.now());

@@ -1,9 +1,7 @@
 import { print } from "graphql";
 import type { ChangePlace } from "./changes.ts";
-import type { Ownership } from "../composition/ownership.ts";
-import { readOwnership } from "../composition/ownership.ts";
-import type { ParsedSubgraph, Place } from "../composition/places.ts";
-import { findCoordinate, parseSubgraph, placeOfNode } from "../composition/places.ts";
+import { type Ownership, readOwnership } from "../composition/ownership.ts";
+import { findCoordinate, type ParsedSubgraph, parseSubgraph, type Place, placeOfNode } from "../composition/places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
 export interface GraphState {

@@ -2,7 +2,7 @@
 // the JSON schemas in them are in openapi-schema-changes.ts.
 import type { Json } from "@tributary/kit/json/json";
 import type { Change, ChangePlace } from "./changes.ts";
-import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
+import { breaking, compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 
 export type DocumentsByVersion = ReadonlyMap<number, Json>;
 
@@ -197,8 +197,4 @@ function schemaOf(part: Json): Json {
 
 function entriesOf(value: unknown): (readonly [string, Json])[] {
   return Object.entries((value ?? {}) as Readonly<Record<string, Json>>);
-}
-
-function breaking(message: string): SchemaChange {
-  return { level: "breaking", message };
 }

@@ -188,7 +188,7 @@ function typeOf({ type }: Json): string {
   return typeof type === "string" ? type : "of any type";
 }
 
-function breaking(message: string): SchemaChange {
+export function breaking(message: string): SchemaChange {
   return { level: "breaking", message };
 }
 

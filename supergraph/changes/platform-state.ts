@@ -3,15 +3,14 @@ import { join } from "node:path";
 import type { Json } from "@tributary/kit/json/json";
 import type { GraphState } from "./change-places.ts";
 import { composeGraphAndRoutes } from "../compose.ts";
-import type { CompositionError } from "../composition/composition-errors.ts";
+import type { ValueOrErrors } from "../composition/composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
 import { composeDocuments, documentFile } from "../documents/compose-documents.ts";
 import type { DocumentsByVersion } from "./openapi-changes.ts";
 import { readOwnership } from "../composition/ownership.ts";
 import type { RouteState } from "./route-changes.ts";
 import type { Route } from "../routes/routes.ts";
-import type { Subgraph } from "../subgraphs.ts";
-import { formerSubgraph, readSubgraphs } from "../subgraphs.ts";
+import { formerSubgraph, readSubgraphs, type Subgraph } from "../subgraphs.ts";
 
 /** Everything that clients depend on. */
 export interface PlatformState {
@@ -21,11 +20,10 @@ export interface PlatformState {
   readonly subgraphs: readonly Subgraph[];
 }
 
-type CurrentState =
-  | { readonly ok: true; readonly state: PlatformState }
-  | { readonly ok: false; readonly errors: readonly CompositionError[] };
-
-export async function readCurrentState(root: string, subgraphs: readonly Subgraph[]): Promise<CurrentState> {
+export async function readCurrentState(
+  root: string,
+  subgraphs: readonly Subgraph[],
+): Promise<ValueOrErrors<{ readonly state: PlatformState }>> {
   const sources = readSubgraphs(root, subgraphs);
   const composed = await composeGraphAndRoutes(root, sources);
   if (!composed.ok) return composed;

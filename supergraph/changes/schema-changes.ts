@@ -1,10 +1,10 @@
-import type { Change as Difference } from "@graphql-inspector/core";
-import { ChangeType, CriticalityLevel, diff } from "@graphql-inspector/core";
-import type { DocumentNode, GraphQLSchema } from "graphql";
+import { type Change as Difference, ChangeType, CriticalityLevel, diff } from "@graphql-inspector/core";
 import {
   buildSchema,
+  type DocumentNode,
   getArgumentValues,
   GraphQLDeprecatedDirective,
+  type GraphQLSchema,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
@@ -13,8 +13,7 @@ import {
   parse,
 } from "graphql";
 import { adviceFor } from "../composition/advice.ts";
-import type { GraphState } from "./change-places.ts";
-import { findChangePlaces, parseGraphState } from "./change-places.ts";
+import { findChangePlaces, type GraphState, parseGraphState } from "./change-places.ts";
 import type { Change } from "./changes.ts";
 import { findCoordinate } from "../composition/places.ts";
 

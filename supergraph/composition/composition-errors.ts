@@ -1,7 +1,6 @@
 import { GraphQLError } from "graphql";
 import { compositionAdviceFor } from "./advice.ts";
-import type { ParsedSubgraph, Place } from "./places.ts";
-import { findCoordinate, placeOfNode } from "./places.ts";
+import { findCoordinate, type ParsedSubgraph, type Place, placeOfNode } from "./places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
 export interface CompositionError extends Partial<Place> {
@@ -12,6 +11,11 @@ export interface CompositionError extends Partial<Place> {
   /** Undefined if the message contains the fix. */
   readonly advice?: string;
 }
+
+/** `errors` are all that prevent the value. */
+export type ValueOrErrors<Value> =
+  | ({ readonly ok: true } & Value)
+  | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
 const syntaxAdvice =
   "correct this line or the one before it. A definition begins with type, input, enum, interface, union, scalar, extend or directive.";

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CompositionError } from "./composition-errors.ts";
+import type { ValueOrErrors } from "./composition-errors.ts";
 
 export interface GeneratedFile {
   readonly path: string;
@@ -8,13 +8,10 @@ export interface GeneratedFile {
   readonly content: string | undefined;
 }
 
-export type GeneratorResult =
-  | {
-      readonly ok: true;
-      readonly files: readonly GeneratedFile[];
-      readonly warnings: readonly string[];
-    }
-  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+export type GeneratorResult = ValueOrErrors<{
+  readonly files: readonly GeneratedFile[];
+  readonly warnings: readonly string[];
+}>;
 
 export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {

@@ -1,6 +1,5 @@
 import { reportCompositionErrors } from "./composition-report.ts";
-import type { GeneratorResult } from "./generated-files.ts";
-import { findStaleFiles, writeStaleFiles } from "./generated-files.ts";
+import { findStaleFiles, type GeneratorResult, writeStaleFiles } from "./generated-files.ts";
 import { findSchemaBaseline } from "./schema-baseline.ts";
 import { DescriptorError, readServices } from "../services.ts";
 import { readSubgraphs } from "../subgraphs.ts";

@@ -1,5 +1,4 @@
-import type { ConstDirectiveNode, DocumentNode } from "graphql";
-import { Kind, parse } from "graphql";
+import { type ConstDirectiveNode, type DocumentNode, Kind, parse } from "graphql";
 import { findCoordinate } from "./places.ts";
 
 /** Finds the subgraphs that own a coordinate of the API: those that resolve it. */

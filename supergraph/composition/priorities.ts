@@ -1,8 +1,7 @@
 // Apollo's composition does not know the classes of `@priority(class:)`: of two, it uses the first subgraph's and warns; without
 // `@composeDirective` it drops the declarations silently.
 import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
-import type { ConstDirectiveNode } from "graphql";
-import { Kind, OperationTypeNode } from "graphql";
+import { type ConstDirectiveNode, Kind, OperationTypeNode } from "graphql";
 import { compositionAdviceFor } from "./advice.ts";
 import type { CompositionError } from "./composition-errors.ts";
 import { isNamedDefinition, type ParsedSubgraph, type Place, placeOfNode } from "./places.ts";

@@ -1,4 +1,4 @@
-import { createComponents } from "./openapi-components.ts";
+import { createComponents, sortKeys } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import type { Json } from "@tributary/kit/json/json";
@@ -7,6 +7,7 @@ import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
 import { findDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
 import type { GeneratorResult } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
+import { compare } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
 export function documentFile(version: number): string {
@@ -56,7 +57,7 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
     tags: [...tags.values()].toSorted((a, b) => compare(a.name, b.name)),
     paths,
     components: {
-      schemas: sortKeys({ ...book.named(), ...schemas }),
+      schemas: sortKeys(Object.entries({ ...book.named(), ...schemas })),
       headers,
       parameters,
       responses,
@@ -85,14 +86,6 @@ const methodOrder: readonly Method[] = ["GET", "POST", "PATCH", "DELETE"];
 
 function byPathThenMethod({ route: a }: VersionOperation, { route: b }: VersionOperation): number {
   return compare(a.path, b.path) || methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-function sortKeys(schemas: Json): Json {
-  return Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => compare(a, b)));
 }
 
 function describeVersion(version: number): Json {

@@ -3,6 +3,7 @@ import type { HeaderName } from "@tributary/kit/openapi/openapi";
 import { problemExplanations } from "@tributary/kit/openapi/problems";
 import { problemNameOf, problemTypeOf, toProblemDocument } from "@tributary/kit/http/problem";
 import type { Json } from "@tributary/kit/json/json";
+import { compare } from "../routes/routes.ts";
 
 type SharedHeader =
   | HeaderName
@@ -55,17 +56,17 @@ export function createComponents(): Components {
       return { $ref: `#/components/responses/${name}` };
     },
     used: () => ({
-      headers: sorted(headers),
-      parameters: sorted(parameters),
-      responses: sorted(responses),
+      headers: sortKeys(headers),
+      parameters: sortKeys(parameters),
+      responses: sortKeys(responses),
       schemas: { Problem: problemSchema(bodyErrors), QueryProblem: problemSchema(queryErrors) },
     }),
   };
   return components;
 }
 
-function sorted(map: ReadonlyMap<string, Json>): Json {
-  return Object.fromEntries([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+export function sortKeys(members: Iterable<readonly [string, unknown]>): Json {
+  return Object.fromEntries([...members].toSorted(([a], [b]) => compare(a, b)));
 }
 
 function toComponentName(code: ErrorCode): string {
@@ -161,7 +162,7 @@ function problemSchema(errors: Json): Json {
         // Two media types for each version (at most 999), and one for the default version.
         maxItems: 2_000,
         description: "With 406: the media types of this path, for `Accept`.",
-        items: { type: "string", maxLength: 64, pattern: "^application/[a-z0-9.+;=]+$" },
+        items: text(64, "^application/[a-z0-9.+;=]+$"),
       },
       errors,
     },
@@ -185,8 +186,12 @@ const queryErrors: Json = {
   items: problemEntry("parameter", textSchema(64, "The parameter's name, truncated to 64 characters.")),
 };
 
+function text(maxLength: number, pattern: string): Json {
+  return { type: "string", maxLength, pattern };
+}
+
 function textSchema(maxLength: number, description: string): Json {
-  return { type: "string", maxLength, pattern: String.raw`^[^\u0000-\u0008]*$`, description };
+  return { ...text(maxLength, String.raw`^[^\u0000-\u0008]*$`), description };
 }
 
 function header(description: string, schema: Json): Json {
@@ -199,28 +204,25 @@ const receiptsMax = 8;
 const receiptPattern = '"[A-Za-z0-9_-]+"';
 
 const printablePattern = String.raw`^[\t\x20-\x7E]*$`;
-const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever the representation changes.", {
-  type: "string",
-  maxLength: 256,
-  pattern: String.raw`^"[\x21\x23-\x7E]+"$`,
-});
+const etag = header(
+  "A strong validator (RFC 9110, 8.8.3): it changes whenever the representation changes.",
+  text(256, String.raw`^"[\x21\x23-\x7E]+"$`),
+);
 
 const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
   "Consistency-Token": header(
     "The receipt of the write: a list of one string (RFC 9651). Send it unchanged with the requests that follow. See **Freshness** in the description of this API.",
-    { type: "string", maxLength: receiptCharsMax, pattern: `^${receiptPattern}$` },
+    text(receiptCharsMax, `^${receiptPattern}$`),
   ),
   ETag: etag,
-  "Last-Modified": header("Time of the last change. Sent no earlier than one minute after the change.", {
-    type: "string",
-    maxLength: 29,
-    pattern: "^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$",
-  }),
-  Link: header("URLs of the first and the adjacent pages (RFC 8288): `first`, `next`, `prev`.", {
-    type: "string",
-    maxLength: 8_192,
-    pattern: printablePattern,
-  }),
+  "Last-Modified": header(
+    "Time of the last change. Sent no earlier than one minute after the change.",
+    text(29, "^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$"),
+  ),
+  Link: header(
+    "URLs of the first and the adjacent pages (RFC 8288): `first`, `next`, `prev`.",
+    text(8_192, printablePattern),
+  ),
   Location: header("URL of the new resource.", {
     type: "string",
     format: "uri-reference",
@@ -234,44 +236,29 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
       enum: ["true"],
     },
   ),
-  "X-Request-Id": header("The request's id in the server's logs: the client's `X-Request-Id`, or a new one.", {
-    type: "string",
-    maxLength: 128,
-    pattern: printablePattern,
-  }),
-  traceparent: header("The request's trace (W3C Trace Context): the client's trace, or a new one.", {
-    type: "string",
-    maxLength: 512,
-    pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
-  }),
-  "API-Version": header("The API version of the response.", {
-    type: "string",
-    maxLength: 3,
-    pattern: "^[1-9][0-9]{0,2}$",
-  }),
-  "Access-Control-Allow-Origin": header("Present for allowed origins (CORS).", {
-    type: "string",
-    maxLength: 256,
-    pattern: printablePattern,
-  }),
-  "Cache-Control": header("Which caches may store the response, and for how long (RFC 9111).", {
-    type: "string",
-    maxLength: 256,
-    pattern: printablePattern,
-  }),
+  "X-Request-Id": header(
+    "The request's id in the server's logs: the client's `X-Request-Id`, or a new one.",
+    text(128, printablePattern),
+  ),
+  traceparent: header(
+    "The request's trace (W3C Trace Context): the client's trace, or a new one.",
+    text(512, "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"),
+  ),
+  "API-Version": header("The API version of the response.", text(3, "^[1-9][0-9]{0,2}$")),
+  "Access-Control-Allow-Origin": header("Present for allowed origins (CORS).", text(256, printablePattern)),
+  "Cache-Control": header(
+    "Which caches may store the response, and for how long (RFC 9111).",
+    text(256, printablePattern),
+  ),
   "RateLimit-Policy": header(
     "The caller's quota: `q` requests in `w` seconds, separately for reads and writes. Absent for callers without a rate limit.",
-    { type: "string", maxLength: 64, pattern: '^"(?:reads|writes)";q=[0-9]+;w=[0-9]+$' },
+    text(64, '^"(?:reads|writes)";q=[0-9]+;w=[0-9]+$'),
   ),
   RateLimit: header(
     "The remaining requests (`r`), and the seconds until the whole quota is available again (`t`). Ignore it in a response with `Age`, which comes from a cache.",
-    { type: "string", maxLength: 64, pattern: '^"(?:reads|writes)";r=[0-9]+;t=[0-9]+$' },
+    text(64, '^"(?:reads|writes)";r=[0-9]+;t=[0-9]+$'),
   ),
-  "WWW-Authenticate": header("The authentication scheme to use (RFC 9110, 11.6.1).", {
-    type: "string",
-    maxLength: 256,
-    pattern: "^Bearer",
-  }),
+  "WWW-Authenticate": header("The authentication scheme to use (RFC 9110, 11.6.1).", text(256, "^Bearer")),
   "Retry-After": header("Seconds to wait before the next attempt.", {
     type: "integer",
     format: "int32",
@@ -284,11 +271,7 @@ function headerParameter(name: string, required: boolean, description: string, s
   return { name, in: "header", required, description, schema };
 }
 
-const etagListSchema = {
-  type: "string",
-  maxLength: 8_192,
-  pattern: String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`,
-};
+const etagListSchema = text(8_192, String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`);
 const keySchema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
 const ifMatchRule =
   "The ETag of the representation that the client changed, from any API version; `*` matches every existing resource. If the resource has changed since, the status is 412.";
@@ -300,11 +283,7 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
     "Consistency-Token",
     false,
     "Receipts of writes, separated by commas. A read then returns nothing that is older than these writes; the receipt of a write then includes them. A receipt that cannot be read, since its key has been replaced, gets 400.",
-    {
-      type: "string",
-      maxLength: receiptsMax * receiptCharsMax,
-      pattern: `^${receiptPattern}(?:, ?${receiptPattern}){0,${receiptsMax - 1}}$`,
-    },
+    text(receiptsMax * receiptCharsMax, `^${receiptPattern}(?:, ?${receiptPattern}){0,${receiptsMax - 1}}$`),
   ),
   IfNoneMatch: headerParameter(
     "If-None-Match",

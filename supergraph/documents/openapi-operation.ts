@@ -129,11 +129,10 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
 }
 
 function toLinks(links: Readonly<Record<string, DocumentedLink>>): Json {
-  const linkObjects: Record<string, Json> = {};
-  for (const [name, { operation, parameters, description }] of Object.entries(links)) {
-    linkObjects[name] = { operationId: operation, parameters, description };
-  }
-  return linkObjects;
+  const linkObjects = Object.entries(links).map(([name, { operation, parameters, description }]) => {
+    return [name, { operationId: operation, parameters, description }];
+  });
+  return Object.fromEntries(linkObjects) as Json;
 }
 
 function toExamples(examples: readonly OperationExample[], valueOf: (example: OperationExample) => unknown): Json {

@@ -91,47 +91,29 @@ function listBrokenRules(declaration: unknown): string[] {
   const query = toList(declared.query);
   const hasSharedCache = cache === "public";
   const hasCache = hasSharedCache || cache === "private";
-  const rules = [
-    { rule: "id is a name", isObeyed: isText(id) },
-    { rule: `method is one of ${methods.join(", ")}`, isObeyed: methods.includes(method) },
-    {
-      rule: "path is like /books/:id/pages, without version and without a slash at the end",
-      isObeyed: isText(path) && pathPattern.test(path),
-    },
-    {
-      rule: "path does not begin with a version or with a path that the proxy handles itself",
-      isObeyed: !(isText(path) && reservedPattern.test(path)),
-    },
-    {
-      rule: "versions lists whole numbers from 1, ascending",
-      isObeyed: versions !== undefined && versions.length > 0 && versions.every(isVersion),
-    },
-    {
-      rule: "query lists the names of parameters",
-      isObeyed: declared.query === undefined || (query !== undefined && query.every(isText)),
-    },
-    { rule: `cache is one of ${caches.join(", ")}`, isObeyed: caches.includes(cache) },
-    { rule: freshnessRule, isObeyed: freshness === undefined || (hasCache && isFreshness(freshness)) },
-    {
-      rule: heuristicRule,
-      isObeyed: heuristicSecondsMax === undefined || (hasSharedCache && isHeuristicLimit(heuristicSecondsMax)),
-    },
-    {
-      rule: "privateWith lists names that query lists",
-      isObeyed: declared.privateWith === undefined || isSubset(declared.privateWith, query ?? []),
-    },
-    {
-      rule: "idempotencyKey lists versions of the route, which is a POST",
-      isObeyed:
-        declared.idempotencyKey === undefined || hasValidKeyVersions(declared.idempotencyKey, method, versions ?? []),
-    },
-    {
-      rule: `priority is one of ${priorities.join(", ")}`,
-      isObeyed: priority === undefined || priorities.includes(priority),
-    },
-    { rule: "summary is a sentence", isObeyed: isText(summary) },
-  ];
-  return rules.filter(({ isObeyed }) => !isObeyed).map(({ rule }) => `${rule}.`);
+  const idempotencyKeyVersions = declared.idempotencyKey;
+  const isObeyed: Readonly<Record<string, boolean>> = {
+    "id is a name": isText(id),
+    [`method is one of ${methods.join(", ")}`]: methods.includes(method),
+    "path is like /books/:id/pages, without version and without a slash at the end":
+      isText(path) && pathPattern.test(path),
+    "path does not begin with a version or with a path that the proxy handles itself":
+      !isText(path) || !reservedPattern.test(path),
+    "versions lists whole numbers from 1, ascending":
+      versions !== undefined && versions.length > 0 && versions.every(isVersion),
+    "query lists the names of parameters": declared.query === undefined || query?.every(isText) === true,
+    [`cache is one of ${caches.join(", ")}`]: caches.includes(cache),
+    [freshnessRule]: freshness === undefined || (hasCache && isFreshness(freshness)),
+    [heuristicRule]: heuristicSecondsMax === undefined || (hasSharedCache && isHeuristicLimit(heuristicSecondsMax)),
+    "privateWith lists names that query lists":
+      declared.privateWith === undefined || isSubset(declared.privateWith, query ?? []),
+    "idempotencyKey lists versions of the route, which is a POST":
+      idempotencyKeyVersions === undefined || hasValidKeyVersions(idempotencyKeyVersions, method, versions ?? []),
+    [`priority is one of ${priorities.join(", ")}`]: priority === undefined || priorities.includes(priority),
+    "summary is a sentence": isText(summary),
+  };
+  const broken = Object.entries(isObeyed).filter(([, obeyed]) => !obeyed);
+  return broken.map(([rule]) => `${rule}.`);
 }
 
 function isText(value: unknown): value is string {

@@ -1,5 +1,5 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import type { CompositionError } from "../composition/composition-errors.ts";
+import type { ValueOrErrors } from "../composition/composition-errors.ts";
 import { findRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
@@ -9,9 +9,7 @@ export interface Route extends Omit<RouteDeclaration, "freshness" | "privateWith
   readonly service: string;
 }
 
-export type MergedRoutes =
-  | { readonly ok: true; readonly routes: readonly Route[] }
-  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+export type MergedRoutes = ValueOrErrors<{ readonly routes: readonly Route[] }>;
 
 /** Sorted by path, then method; or every problem with its owner. */
 export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
@@ -54,6 +52,7 @@ function toRoute(declaration: RouteDeclaration, service: string): Route {
   };
 }
 
-function compare(a: string, b: string): number {
+/** By UTF-16 code units, so that the order does not depend on a locale. */
+export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

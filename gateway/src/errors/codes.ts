@@ -22,123 +22,89 @@ export interface CodeDescription {
  * 200 for clients that accept only `application/json`. A bug is 500 for both.
  */
 export const codes = {
-  MALFORMED_REQUEST: {
-    stage: "admit",
-    status: statusOf.MALFORMED_REQUEST,
-    message: "The request is not a GraphQL request.",
-  },
-  CSRF_PREVENTED: {
-    stage: "admit",
-    status: 400,
-    message: "The request could have been sent by a page of another origin.",
-  },
-  NOT_FOUND: { stage: "admit", status: statusOf.NOT_FOUND, message: "There is no resource at this URL." },
-  METHOD_NOT_ALLOWED: {
-    stage: "admit",
-    status: statusOf.METHOD_NOT_ALLOWED,
-    message: "This URL does not support this method.",
-  },
-  NOT_ACCEPTABLE: { stage: "admit", status: statusOf.NOT_ACCEPTABLE, message: "Responses are JSON." },
-  REQUEST_TIMEOUT: {
-    stage: "admit",
-    status: statusOf.REQUEST_TIMEOUT,
-    message: "The request took too long to arrive.",
-  },
-  PAYLOAD_TOO_LARGE: { stage: "admit", status: statusOf.PAYLOAD_TOO_LARGE, message: "The body is too large." },
-  UNSUPPORTED_MEDIA_TYPE: {
-    stage: "admit",
-    status: statusOf.UNSUPPORTED_MEDIA_TYPE,
-    message: "The body must be application/json in UTF-8.",
-  },
-  HEADERS_TOO_LARGE: { stage: "admit", status: statusOf.HEADERS_TOO_LARGE, message: "The headers are too large." },
+  MALFORMED_REQUEST: admit(statusOf.MALFORMED_REQUEST, "The request is not a GraphQL request."),
+  CSRF_PREVENTED: admit(400, "The request could have been sent by a page of another origin."),
+  NOT_FOUND: admit(statusOf.NOT_FOUND, "There is no resource at this URL."),
+  METHOD_NOT_ALLOWED: admit(statusOf.METHOD_NOT_ALLOWED, "This URL does not support this method."),
+  NOT_ACCEPTABLE: admit(statusOf.NOT_ACCEPTABLE, "Responses are JSON."),
+  REQUEST_TIMEOUT: admit(statusOf.REQUEST_TIMEOUT, "The request took too long to arrive."),
+  PAYLOAD_TOO_LARGE: admit(statusOf.PAYLOAD_TOO_LARGE, "The body is too large."),
+  UNSUPPORTED_MEDIA_TYPE: admit(statusOf.UNSUPPORTED_MEDIA_TYPE, "The body must be application/json in UTF-8."),
+  HEADERS_TOO_LARGE: admit(statusOf.HEADERS_TOO_LARGE, "The headers are too large."),
   /** Without a token, a field that requires one has this code in `errors[]`. */
-  UNAUTHENTICATED: { stage: "admit", status: statusOf.UNAUTHENTICATED, message: "Send a valid token." },
-  SERVICE_UNAVAILABLE: {
-    stage: "admit",
-    status: statusOf.SERVICE_UNAVAILABLE,
-    message: "The gateway has not loaded a supergraph yet. Retry soon.",
-  },
+  UNAUTHENTICATED: admit(statusOf.UNAUTHENTICATED, "Send a valid token."),
+  SERVICE_UNAVAILABLE: admit(statusOf.SERVICE_UNAVAILABLE, "The gateway has not loaded a supergraph yet. Retry soon."),
 
   /** Before a body is received completely, the status is 503 for every media type. */
-  OVERLOADED: { stage: "parse", status: 503, message: overloadedError.message },
-  GRAPHQL_PARSE_FAILED: { stage: "parse", status: 400, message: "The document has a syntax error." },
-  GRAPHQL_VALIDATION_FAILED: { stage: "parse", status: 400, message: "The document is not valid against the schema." },
-  OPERATION_RESOLUTION_FAILURE: { stage: "parse", status: 400, message: "The document has no such operation." },
-  INTROSPECTION_DISABLED: { stage: "parse", status: 400, message: "Introspection is disabled." },
-  TOKEN_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The document has too many tokens." },
-  DEFINITION_LIMIT_EXCEEDED: {
-    stage: "parse",
-    status: 400,
-    message: "The document has too many operations and fragments.",
-  },
-  VARIABLE_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many variables." },
-  SELECTION_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many selections." },
-  DEPTH_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation is nested too deeply." },
-  ALIAS_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many aliases." },
-  ROOT_FIELD_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many root fields." },
-  DIRECTIVE_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many directives." },
-  LIST_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "A list in the document is too long." },
-  LENGTH_LIMIT_EXCEEDED: {
-    stage: "parse",
-    status: 400,
-    message: "The names and values of the operation are too long.",
-  },
-  BAD_USER_INPUT: { stage: "parse", status: 400, message: "A value is not valid." },
-  PERSISTED_QUERY_NOT_FOUND: { stage: "parse", status: 200, message: "PersistedQueryNotFound" },
+  OVERLOADED: describe("parse", 503, overloadedError.message),
+  GRAPHQL_PARSE_FAILED: invalid("The document has a syntax error."),
+  GRAPHQL_VALIDATION_FAILED: invalid("The document is not valid against the schema."),
+  OPERATION_RESOLUTION_FAILURE: invalid("The document has no such operation."),
+  INTROSPECTION_DISABLED: invalid("Introspection is disabled."),
+  TOKEN_LIMIT_EXCEEDED: invalid("The document has too many tokens."),
+  DEFINITION_LIMIT_EXCEEDED: invalid("The document has too many operations and fragments."),
+  VARIABLE_LIMIT_EXCEEDED: invalid("The operation has too many variables."),
+  SELECTION_LIMIT_EXCEEDED: invalid("The operation has too many selections."),
+  DEPTH_LIMIT_EXCEEDED: invalid("The operation is nested too deeply."),
+  ALIAS_LIMIT_EXCEEDED: invalid("The operation has too many aliases."),
+  ROOT_FIELD_LIMIT_EXCEEDED: invalid("The operation has too many root fields."),
+  DIRECTIVE_LIMIT_EXCEEDED: invalid("The operation has too many directives."),
+  LIST_LIMIT_EXCEEDED: invalid("A list in the document is too long."),
+  LENGTH_LIMIT_EXCEEDED: invalid("The names and values of the operation are too long."),
+  BAD_USER_INPUT: invalid("A value is not valid."),
+  PERSISTED_QUERY_NOT_FOUND: describe("parse", 200, "PersistedQueryNotFound"),
 
-  INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The introspection result is too large." },
-  OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
+  INTROSPECTION_TOO_LARGE: describe("plan", 400, "The introspection result is too large."),
+  OPERATION_TOO_COMPLEX: describe("plan", 400, "The operation is too complex to be planned."),
 
   /** Before a body is read, the status is 429 for every media type. */
-  RATE_LIMITED: { stage: "plan", status: statusOf.TOO_MANY_REQUESTS, message: "The rate limit is exceeded." },
-  OPERATION_TOO_EXPENSIVE: {
-    stage: "plan",
-    status: 400,
-    message: "The operation needs more fetches than the rate limit ever allows.",
-  },
+  RATE_LIMITED: describe("plan", statusOf.TOO_MANY_REQUESTS, "The rate limit is exceeded."),
+  OPERATION_TOO_EXPENSIVE: describe("plan", 400, "The operation needs more fetches than the rate limit ever allows."),
 
-  OPERATION_NOT_RESOLVABLE: { stage: "plan", status: 400, message: "No service provides a part of this operation." },
+  OPERATION_NOT_RESOLVABLE: describe("plan", 400, "No service provides a part of this operation."),
 
-  DEADLINE_EXCEEDED: {
-    stage: "run",
-    status: 200,
-    message: "The request ran out of time before this field was fetched.",
-  },
-  SUBGRAPH_UNAVAILABLE: { stage: "run", status: 200, message: "The service behind this field cannot be reached." },
-  SUBGRAPH_TIMEOUT: { stage: "run", status: 200, message: "The service behind this field did not respond in time." },
-  SUBGRAPH_INVALID_RESPONSE: {
-    stage: "run",
-    status: 200,
-    message: "The service behind this field sent an invalid response.",
-  },
-  SUBGRAPH_RESPONSE_TOO_LARGE: {
-    stage: "run",
-    status: 200,
-    message: "The service behind this field sent too large a response.",
-  },
-  SUBGRAPH_ERROR: { stage: "run", status: 200, message: "The service behind this field failed." },
+  DEADLINE_EXCEEDED: field("The request ran out of time before this field was fetched."),
+  SUBGRAPH_UNAVAILABLE: field("The service behind this field cannot be reached."),
+  SUBGRAPH_TIMEOUT: field("The service behind this field did not respond in time."),
+  SUBGRAPH_INVALID_RESPONSE: field("The service behind this field sent an invalid response."),
+  SUBGRAPH_RESPONSE_TOO_LARGE: field("The service behind this field sent too large a response."),
+  SUBGRAPH_ERROR: field("The service behind this field failed."),
 
-  FORBIDDEN: { stage: "run", status: 200, message: "Your token does not allow this." },
-  CONFLICT: { stage: "run", status: 200, message: "The request conflicts with existing data." },
-  OUT_OF_STOCK: { stage: "run", status: 200, message: "Not enough is available." },
-  INVALID_STATE: { stage: "run", status: 200, message: "The current state does not allow this." },
-  GONE: { stage: "run", status: 200, message: "The resource no longer exists." },
-  INVALID_CURSOR: { stage: "run", status: 200, message: "The cursor is not valid for this list." },
-  PRECONDITION_FAILED: { stage: "run", status: 200, message: "The resource has changed since you read it." },
-  TOO_MANY_REQUESTS: { stage: "run", status: 200, message: "Too many requests." },
-  IDEMPOTENCY_KEY_IN_FLIGHT: { stage: "run", status: 200, message: "A request with this key is in flight." },
-  IDEMPOTENCY_KEY_REUSED: { stage: "run", status: 200, message: "This key was used for another request." },
+  FORBIDDEN: field("Your token does not allow this."),
+  CONFLICT: field("The request conflicts with existing data."),
+  OUT_OF_STOCK: field("Not enough is available."),
+  INVALID_STATE: field("The current state does not allow this."),
+  GONE: field("The resource no longer exists."),
+  INVALID_CURSOR: field("The cursor is not valid for this list."),
+  PRECONDITION_FAILED: field("The resource has changed since you read it."),
+  TOO_MANY_REQUESTS: field("Too many requests."),
+  IDEMPOTENCY_KEY_IN_FLIGHT: field("A request with this key is in flight."),
+  IDEMPOTENCY_KEY_REUSED: field("This key was used for another request."),
 
-  FIELD_NOT_PROVIDED: { stage: "shape", status: 200, message: "No service provides this field here." },
-  INVALID_FIELD_VALUE: { stage: "shape", status: 200, message: "The value of this field does not fit the schema." },
-  INTERNAL_SERVER_ERROR: {
-    stage: "any",
-    status: statusOf.INTERNAL_SERVER_ERROR,
-    message: internalErrorMessage,
-  },
-} as const satisfies Record<string, CodeDescription>;
+  FIELD_NOT_PROVIDED: describe("shape", 200, "No service provides this field here."),
+  INVALID_FIELD_VALUE: describe("shape", 200, "The value of this field does not fit the schema."),
+  INTERNAL_SERVER_ERROR: describe("any", statusOf.INTERNAL_SERVER_ERROR, internalErrorMessage),
+};
 
 export type ClientCode = keyof typeof codes;
+
+function describe(stage: CodeDescription["stage"], status: number, message: string): CodeDescription {
+  return { stage, status, message };
+}
+
+function admit(status: number, message: string): CodeDescription {
+  return describe("admit", status, message);
+}
+
+/** Of an operation that stage 2 rejects. */
+function invalid(message: string): CodeDescription {
+  return describe("parse", 400, message);
+}
+
+/** Only fields have it. */
+function field(message: string): CodeDescription {
+  return describe("run", 200, message);
+}
 
 /** Empty for a code that only fields have; two statuses if the media type decides. */
 export function listRejectionStatuses(code: ClientCode): readonly number[] {

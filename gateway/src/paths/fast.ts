@@ -1,21 +1,15 @@
 // The fast path of /graphql, the hottest code of the gateway: server.ts calls it first for every request, whatever its URL. It serves the operations
 // in the operation store, and passes any other request to the full path, also an invalid one.
 import type { IncomingMessage } from "node:http";
-import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
 import { findSource, type GraphqlRequest, persistedHashOf } from "../engine/parse/graphql-request.ts";
-import type { Pipeline } from "../pipeline.ts";
 import type { ResponseType } from "../response.ts";
-import type { Generations } from "../engine/generation/generations.ts";
-import { receive, type ReceivedParameters, type ReceiveOptions } from "./receive.ts";
+import type { PathOptions } from "./full.ts";
+import { receive, type ReceivedParameters } from "./receive.ts";
 
-export interface FastPathOptions {
-  readonly pipeline: Pipeline;
-  readonly receiving: ReceiveOptions;
-  readonly generations: Generations;
-  readonly persistedQueries: BoundedMap<string>;
+export interface FastPathOptions extends PathOptions {
   /** `received`: the parameters, if the body is already read, since it can be read only once. */
   readonly continueInFull: (exchange: GatewayExchange, received?: ReceivedParameters) => void;
 }

@@ -17,11 +17,15 @@ import { receive, type ReceivedParameters, type ReceiveOptions } from "./receive
 import { rejectRequest } from "./rejected-response.ts";
 import type { SendResponse } from "./send-response.ts";
 
-export interface FullPathOptions {
+/** Of both paths. */
+export interface PathOptions {
   readonly pipeline: Pipeline;
   readonly receiving: ReceiveOptions;
   readonly generations: Generations;
   readonly persistedQueries: BoundedMap<string>;
+}
+
+export interface FullPathOptions extends PathOptions {
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
 }

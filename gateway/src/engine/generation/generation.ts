@@ -1,17 +1,15 @@
 // Builds a generation (supergraph/generations.ts), which is everything that belongs to one supergraph: planner, subgraph clients, stages, document
 // validation and caches. Called at start and for each new supergraph.
 import { setImmediate } from "node:timers/promises";
-import { buildASTSchema, type DocumentNode, parse } from "graphql";
+import { parse } from "graphql";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import type { GatewayObserver } from "../../observations.ts";
-import { addRangeCheckToCustomScalars } from "../parse/numeric-input.ts";
 import { createOperationStore } from "../parse/operation-store.ts";
-import { createPlanCache, type PlanCache } from "../plan/plan-cache.ts";
+import { createPlanCache } from "../plan/plan-cache.ts";
 import type { PlannerPool } from "../plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "../plan/planner/supergraph-planner.ts";
-import type { EntityCache } from "../run/caching/entity-cache.ts";
 import { createSubgraphClient, type SubgraphClient, type WriteCount } from "../run/fetch/subgraph-client.ts";
-import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
+import { createSupergraphStages, type StagesOptions, type SupergraphStages } from "./supergraph-stages.ts";
 import {
   type ResolvedSubgraphs,
   resolveSubgraphs,
@@ -20,9 +18,8 @@ import {
 import type { SubgraphVariables } from "../../subgraph-settings/subgraph-variables.ts";
 import { type DocumentValidator, type DocumentValidatorOptions, createDocumentValidator } from "./apollo-validation.ts";
 import type { Generation, UsedOperation } from "./generations.ts";
-import type { FetchObserver } from "../../telemetry/fetch-observer.ts";
 
-export interface GenerationOptions {
+export interface GenerationOptions extends StagesOptions {
   readonly documents: Omit<DocumentValidatorOptions, "apiSchema" | "operations">;
   readonly subgraphs: SubgraphVariables;
   readonly plannerPool: PlannerPool;
@@ -31,16 +28,8 @@ export interface GenerationOptions {
     readonly plansBytesMax: number;
     readonly operationsBytesMax: number;
   };
-  readonly fetchSharing: boolean;
-  /** The same for all generations; undefined if it is off for all subgraphs. */
-  readonly entityCache?: EntityCache | undefined;
-  readonly introspectionBytesMax: number;
-  /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
-  readonly overrideLabels: readonly string[];
   /** The same for all generations. */
   readonly writesOf: (service: string) => WriteCount;
-  readonly fetchObserver?: FetchObserver | undefined;
-  readonly observe: GatewayObserver;
 }
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
@@ -50,6 +39,7 @@ const documentsMax = 10_000;
 
 /** @throws Error if the supergraph cannot be used; everything that was started for it is released. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
+  const { observe, planning } = o;
   const planner = await o.plannerPool.load(supergraphSdl);
   let clients: Clients = new Map();
   /** Also called if a later step fails. */
@@ -61,116 +51,41 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const supergraph = parse(supergraphSdl, { noLocation: true });
     const resolved = resolveSubgraphs(supergraph, o.subgraphs);
     const { subgraphs } = resolved;
-    reportSubgraphs(o.observe, resolved);
+    reportSubgraphs(observe, resolved);
     reportUnusedLabels(planner.overrideLabels, o);
-    reportDirectives(planner.ineffectiveDirectives, o.observe);
+    reportDirectives(planner.ineffectiveDirectives, observe);
     clients = createClients(subgraphs, o);
-    const plans = createPlanCache({
-      planner,
-      plansMax: o.planning.plansMax,
-      bytesMax: o.planning.plansBytesMax,
-      observe: o.observe,
+    const plans = createPlanCache({ planner, ...planning, observe });
+    const stages = await createSupergraphStages({ supergraph, planner, plan: plans.plan, clients, subgraphs }, o);
+    const operations = createOperationStore({
+      documentsMax,
+      bytesMax: planning.operationsBytesMax,
+      rootFieldPriorities: planner.rootFieldPriorities,
+      onEvicted: () => observe({ kind: "cache-evicted", cache: "documents" }),
     });
-    const stages = await buildStages(supergraph, { planner, plans, clients, subgraphs }, o);
-    const built: WithoutValidation = {
+    const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
+    return {
       apiSdl: planner.apiSdl,
       subgraphs: [...clients.keys()],
       sizeOfPlans: plans.size,
       stages,
-      release,
+      validation,
+      operations,
+      listMostUsed(operationsMax) {
+        const mostUsed = operations.listMostUsed(operationsMax);
+        return mostUsed.map(({ operation, ...used }) => ({ ...used, conditions: stages.conditionsOf(operation) }));
+      },
+      warm: (used, signal) => warm(used, signal, validation, stages),
+      retire: operations.clear,
+      async close() {
+        await validation.close();
+        await release();
+      },
     };
-    return await addValidation(built, planner, o);
   } catch (error) {
     await release();
     throw error;
   }
-}
-
-interface StagesParts {
-  readonly planner: SupergraphPlanner;
-  readonly plans: PlanCache;
-  readonly clients: Clients;
-  readonly subgraphs: readonly SubgraphSettings[];
-}
-
-/**
- * Builds each schema in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB
- * and 15 ms for 200 KB. The SDL is not validated again: the planner has validated the supergraph.
- */
-async function buildStages(
-  supergraph: DocumentNode,
-  { planner, plans, clients, subgraphs }: StagesParts,
-  o: GenerationOptions,
-): Promise<SupergraphStages> {
-  await setImmediate();
-  const supergraphSchema = buildSupergraphSchema(supergraph);
-  await setImmediate();
-  const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
-  addRangeCheckToCustomScalars(apiSchema);
-  await setImmediate();
-  const clientOf = (service: string): SubgraphClient => {
-    const client = clients.get(service);
-    if (!client) throw new Error(`The supergraph has no subgraph ${service}`);
-    return client;
-  };
-  const unchecked = new Set(subgraphs.filter(({ checksKeys }) => !checksKeys).map(({ service }) => service));
-  return createSupergraphStages({
-    apiSchema,
-    supergraphSchema,
-    aliasPrefix: planner.aliasPrefix,
-    plan: plans.plan,
-    introspection: {
-      standard: planner.introspection,
-      executeInWorker: planner.introspect,
-      bytesMax: o.introspectionBytesMax,
-    },
-    overrideLabels: planner.overrideLabels,
-    enabledLabels: o.overrideLabels,
-    clientOf,
-    checksKeys: (service) => !unchecked.has(service),
-    fetchSharing: o.fetchSharing,
-    entityCache: o.entityCache,
-    fetchObserver: o.fetchObserver,
-    observe: o.observe,
-  });
-}
-
-interface WithoutValidation extends Pick<Generation, "apiSdl" | "subgraphs" | "stages" | "sizeOfPlans"> {
-  release(): Promise<void>;
-}
-
-async function addValidation(
-  built: WithoutValidation,
-  { rootFieldPriorities }: SupergraphPlanner,
-  o: GenerationOptions,
-): Promise<Generation> {
-  const { apiSdl, subgraphs, sizeOfPlans, stages } = built;
-  const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
-  const bytesMax = o.planning.operationsBytesMax;
-  const operations = createOperationStore({ documentsMax, bytesMax, rootFieldPriorities, onEvicted });
-  const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
-  return {
-    apiSdl,
-    subgraphs,
-    sizeOfPlans,
-    stages,
-    validation,
-    operations,
-    listMostUsed(operationsMax) {
-      const mostUsed = operations.listMostUsed(operationsMax);
-      return mostUsed.map(({ source, operationName, operation }) => ({
-        source,
-        operationName,
-        conditions: stages.conditionsOf(operation),
-      }));
-    },
-    warm: (used, signal) => warm(used, signal, validation, stages),
-    retire: operations.clear,
-    async close() {
-      await validation.close();
-      await built.release();
-    },
-  };
 }
 
 /** Validates each operation as if a client had sent it, and prepares its plans. Nothing is fetched. */

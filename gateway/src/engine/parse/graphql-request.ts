@@ -1,6 +1,7 @@
 // Stage 2 of 5: parse. Reads and checks the parameters of a request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
+import { isJsonObject } from "@tributary/kit/json/json";
 import { JsonError } from "@tributary/kit/http/json-body";
 import { Rejection } from "../../errors/rejections.ts";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
@@ -21,7 +22,7 @@ export interface GraphqlRequest {
 export function readGraphqlBody(body: unknown, documentCharactersMax: number): GraphqlRequest {
   if (Array.isArray(body))
     throw malformed("Batched operations are not supported: send one request for each operation.");
-  if (!isRecord(body)) throw malformed("The body must be a JSON object.");
+  if (!isJsonObject(body)) throw malformed("The body must be a JSON object.");
   const raw = {
     query: ownMember(body, "query"),
     operationName: ownMember(body, "operationName"),
@@ -71,7 +72,7 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
     if (!query) throw malformed("`query` is missing.");
     return;
   }
-  if (!isRecord(persistedQuery) || persistedQuery["version"] !== 1)
+  if (!isJsonObject(persistedQuery) || persistedQuery["version"] !== 1)
     throw malformed("`persistedQuery.version` must be 1.");
   const hash = persistedQuery["sha256Hash"];
   if (typeof hash !== "string" || !sha256Hex.test(hash))
@@ -85,7 +86,7 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
 /** Checked by `readParameters`. */
 export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
   const persistedQuery = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
-  return isRecord(persistedQuery) ? (persistedQuery["sha256Hash"] as string) : undefined;
+  return isJsonObject(persistedQuery) ? (persistedQuery["sha256Hash"] as string) : undefined;
 }
 
 /** Undefined for a persisted query that is not registered. */
@@ -103,7 +104,7 @@ function optionalString(value: unknown, name: string): string | undefined {
 
 function optionalRecord(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isRecord(value)) throw malformed(`\`${name}\` must be an object.`);
+  if (!isJsonObject(value)) throw malformed(`\`${name}\` must be an object.`);
   return value;
 }
 
@@ -121,10 +122,6 @@ function readJson(text: string | undefined, name: string): unknown {
     if (error instanceof JsonError) throw malformed(`\`${name}\` ${error.message}.`);
     throw error;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Never an inherited property. */

@@ -8,8 +8,8 @@ describe("the plan cache", () => {
 
   test("an operation is planned once, and its plan is cached", async () => {
     const { cache, planned, kinds } = setUp();
-    const first = await cache.plan("a");
-    expect(await cache.plan("a")).toBe(first);
+    const first = await cache.plan("a", []);
+    expect(await cache.plan("a", [])).toBe(first);
     expect(planned).toEqual(["a"]);
     expect(kinds).toEqual(["plan-cache-miss", "plan-cache-hit"]);
   });
@@ -22,42 +22,42 @@ describe("the plan cache", () => {
 
   test.each([
     ["plans", { plansMax: 2 }],
-    ["bytes", { bytesMax: 2 * bytesEach }],
+    ["bytes", { plansBytesMax: 2 * bytesEach }],
   ])("the plan that was not asked for longest goes first when there are too many %s", async (_, bounds) => {
     const { cache, planned } = setUp(bounds);
-    for (const operation of ["a", "b", "a", "c", "a", "b"]) await cache.plan(operation);
+    for (const operation of ["a", "b", "a", "c", "a", "b"]) await cache.plan(operation, []);
     expect(planned).toEqual(["a", "b", "c", "b"]);
   });
 
   test("the size is reported, and each evicted plan is observed", async () => {
     const { cache, kinds } = setUp({ plansMax: 2 });
-    for (const operation of ["a", "b", "c"]) await cache.plan(operation);
+    for (const operation of ["a", "b", "c"]) await cache.plan(operation, []);
     expect(cache.size()).toEqual({ entries: 2, weight: 2 * bytesEach });
     expect(kinds.filter((kind) => kind === "cache-evicted")).toHaveLength(1);
   });
 
   test("a plan larger than the cache is not cached and evicts no other plan", async () => {
-    const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
+    const { cache, planned } = setUp({ plansBytesMax: 2 * bytesEach });
     for (const operation of ["a", "b".repeat(bytesEach + 2), "b".repeat(bytesEach + 2), "a"])
-      await cache.plan(operation);
+      await cache.plan(operation, []);
     expect(planned.map((operation) => operation[0])).toEqual(["a", "b", "b"]);
   });
 
   test("concurrent requests for a plan count it once", async () => {
-    const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
-    await Promise.all([cache.plan("a"), cache.plan("a")]);
-    for (const operation of ["b", "a", "b"]) await cache.plan(operation);
+    const { cache, planned } = setUp({ plansBytesMax: 2 * bytesEach });
+    await Promise.all([cache.plan("a", []), cache.plan("a", [])]);
+    for (const operation of ["b", "a", "b"]) await cache.plan(operation, []);
     expect(planned).toEqual(["a", "a", "b"]);
   });
 
   test("a failure is not cached", async () => {
     const { cache, planned } = setUp();
-    await expect(cache.plan("failing")).rejects.toThrow("failing");
-    await expect(cache.plan("failing")).rejects.toThrow("failing");
+    await expect(cache.plan("failing", [])).rejects.toThrow("failing");
+    await expect(cache.plan("failing", [])).rejects.toThrow("failing");
     expect(planned).toEqual(["failing", "failing"]);
   });
 
-  function setUp(bounds: { plansMax?: number; bytesMax?: number } = {}) {
+  function setUp(bounds: { plansMax?: number; plansBytesMax?: number } = {}) {
     const planned: string[] = [];
     const kinds: string[] = [];
     const plan = (operation: string): Promise<string> => {
@@ -65,7 +65,7 @@ describe("the plan cache", () => {
       return operation === "failing" ? Promise.reject(new Error(operation)) : Promise.resolve("x".repeat(20));
     };
     const observe = ({ kind }: { kind: string }) => void kinds.push(kind);
-    const cache = createPlanCache({ planner: { plan }, plansMax: 100, bytesMax: 10_000, observe, ...bounds });
+    const cache = createPlanCache({ planner: { plan }, plansMax: 100, plansBytesMax: 10_000, observe, ...bounds });
     return { cache, planned, kinds };
   }
 });

@@ -25,6 +25,7 @@ export interface PlanOptions extends NormalizeOptions {
 
 export interface PlanStage {
   /**
+   * Returns a promise if the compiled plan is not ready.
    * @param variables as the client sent them, validated, without defaults.
    * @param cpu counts the CPU time that this thread takes for a new variant.
    * @throws Rejection OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition or an argument of a directive is null; or of the planner pool.
@@ -37,9 +38,9 @@ export interface PlanStage {
   ): CompiledPlan | Promise<CompiledPlan>;
   /** For developers: nothing is compiled. Parameters and errors as `plan`. */
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
-  /** The variants for these variables and all combinations of override labels. */
+  /** Plans and compiles the variants for these variables and all combinations of override labels, before clients send the operation. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
-  /** Of the variables that select variants. */
+  /** The values of the variables that select variants, for which the operation has been planned. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
 

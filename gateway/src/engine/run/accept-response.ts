@@ -23,8 +23,8 @@ export interface RunState {
   readonly joins: (SourceJoin | undefined)[];
   lacksEntities: boolean;
   readonly fieldErrors: FieldError[];
-  /** Becomes false with the first response that is not shared, not complete or not valid (`RunResult.isShared`). */
-  isShared: boolean;
+  /** Becomes false with the first response that is not shared, not complete or not valid (`RunResult.mayMemoize`). */
+  mayMemoize: boolean;
 }
 
 export interface AcceptOptions extends FailureReportOptions {
@@ -35,13 +35,13 @@ export interface AcceptOptions extends FailureReportOptions {
  * Computes a value once for all client requests with the same sources, as long as the run is shared.
  * @param sources undefined ones are left out; without any, `compute` is called for each request.
  */
-export function memoizeWhileShared<Value>(
+export function memoizeIfShared<Value>(
   sources: readonly (MemoSource | undefined)[],
   key: object,
-  run: { readonly isShared: boolean },
+  run: { readonly mayMemoize: boolean },
   compute: () => Value,
 ): Value {
-  if (!run.isShared) return compute();
+  if (!run.mayMemoize) return compute();
   const [first, ...others] = sources.filter((source) => source !== undefined);
   return first ? memoizeBySource([first, ...others], key, compute) : compute();
 }
@@ -52,7 +52,7 @@ export function memoizeWhileShared<Value>(
  */
 export function acceptComplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): boolean {
   const { fetch, representations } = sent;
-  const join = memoizeWhileShared([result, representations], fetch, run, () => readComplete(result, sent, run.joins));
+  const join = memoizeIfShared([result, representations], fetch, run, () => readComplete(result, sent, run.joins));
   if (!join) return false;
   storeJoin(join, fetch, run, o);
   return true;
@@ -63,14 +63,12 @@ function readComplete(result: FetchResult, sent: SentFetch, joins: Joins): Sourc
   const response = responsePartFor(fetch, result);
   if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
   if (!representations) return joinToAll(response.data);
-  const rejected: number[] = [];
-  const reject = (index: number) => void rejected.push(index);
-  const entities = readEntities(sent, representations, response.data, joins, reject);
-  return entities && rejected.length === 0 ? joinEntities(representations, entities) : undefined;
+  const returned = readEntities(sent, representations, response.data, joins);
+  return returned?.rejected.length === 0 ? joinEntities(representations, returned.entities) : undefined;
 }
 
 export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
-  run.isShared = false;
+  run.mayMemoize = false;
   const { fetch, representations } = sent;
   const response = withoutNullEntities(responsePartFor(fetch, result), representations);
   const recorder = createFieldErrorRecorder(
@@ -102,15 +100,14 @@ function readUsablePart(
 ): SourceJoin | undefined {
   const { representations } = sent;
   if (!representations) return joinToAll(data);
-  const rejected: number[] = [];
-  const reject = (index: number) => void rejected.push(index);
-  const entities = readEntities(sent, representations, data, joins, reject);
+  const returned = readEntities(sent, representations, data, joins);
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_INVALID_RESPONSE" } as const;
-  if (!entities) {
+  if (!returned) {
     onInvalid([["_entities"]]);
     recorder.addForAll(reason);
     return undefined;
   }
+  const { entities, rejected } = returned;
   onInvalid(rejected.map((index) => ["_entities", index]));
   for (const index of rejected) recorder.addAt(["_entities", index], reason);
   return joinEntities(representations, entities);
@@ -122,7 +119,7 @@ export function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState,
   // Sent for other positions before (`CompiledRequest.subset`).
   const earlier = joins[fetch.joinIndex];
   const combine = () => combineJoins(earlier as SourceJoin, join);
-  joins[fetch.joinIndex] = earlier ? memoizeWhileShared([earlier, join], fetch, run, combine) : join;
+  joins[fetch.joinIndex] = earlier ? memoizeIfShared([earlier, join], fetch, run, combine) : join;
 }
 
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
@@ -138,9 +135,9 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
 }
 
 /** As if the fetch had been sent alone: its entities, the errors in them, and the errors without a path. */
-function responsePartFor({ representations }: CompiledFetch, result: FetchResult): FetchResult {
-  if (result.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return result;
-  const { entitiesKey } = representations;
+function responsePartFor({ representationPlan }: CompiledFetch, result: FetchResult): FetchResult {
+  if (result.kind !== "graphql" || !representationPlan || representationPlan.entitiesKey === "_entities") return result;
+  const { entitiesKey } = representationPlan;
   const { data, errors, replica } = result;
   const errorsOfFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
   // Without data, an error elsewhere is a reason for this fetch too.
@@ -202,8 +199,6 @@ function recordUnreportedFields(
   }
 }
 
-function rootKeys({ selected }: CompiledFetch): readonly string[] {
-  return selected.selections.flatMap((selection) =>
-    selection.kind === Kind.FIELD ? (selection.alias ?? selection.name).value : [],
-  );
+export function rootKeys({ selected }: CompiledFetch): readonly string[] {
+  return selected.selections.flatMap((field) => (field.kind === Kind.FIELD ? (field.alias ?? field.name).value : []));
 }

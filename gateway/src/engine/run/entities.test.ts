@@ -233,7 +233,6 @@ describe("entities", () => {
   });
 
   function read(list: unknown, { requested = "1", isExact = true } = {}) {
-    const refused: number[] = [];
     const layout = { typename: "User" } as ObjectLayout;
     const read = (object: object) => (object as typeof ada).id;
     const id: FieldAccess = { read, plainKey: "id", joinIndex: noJoin, service: "users", position: undefined };
@@ -251,13 +250,8 @@ describe("entities", () => {
       leftOut: undefined,
     };
     const data = list === undefined ? {} : { _entities: list };
-    const entities = readEntities(
-      { fetch: fetch as CompiledFetch, addedKeys: new Map() },
-      representations,
-      data,
-      [],
-      (index) => void refused.push(index),
-    );
+    const checked = { fetch: fetch as CompiledFetch, addedKeys: new Map<string, string>() };
+    const { entities, rejected: refused = [] } = readEntities(checked, representations, data, []) ?? {};
     return { entities, refused };
   }
 });

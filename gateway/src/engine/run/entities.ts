@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
 // `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
-import type { Json } from "@tributary/kit/json/json";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../../observations.ts";
@@ -12,27 +12,30 @@ export interface CheckedFetch extends Pick<RequestText, "addedKeys"> {
   readonly fetch: CompiledFetch;
 }
 
-/**
- * @param reject gets the index of each entry that is another entity, lacks an added key, or is neither null nor an object.
- * @returns an entry for each representation, undefined for null or rejected ones. Undefined instead of a list if `_entities` is not a list of the
- * requested length.
- */
+interface ReturnedEntities {
+  /** One for each representation; undefined for null or a rejected one. */
+  readonly entities: readonly (Json | undefined)[];
+  /** Indexes of those that are another entity, lack an added key, or are neither null nor an object. */
+  readonly rejected: readonly number[];
+}
+
+/** Undefined if `_entities` is not a list of the requested length. */
 export function readEntities(
   checked: CheckedFetch,
   representations: RepresentationSet,
   data: Json,
   joins: Joins,
-  reject: (index: number) => void,
-): readonly (Json | undefined)[] | undefined {
+): ReturnedEntities | undefined {
   const list = Object.hasOwn(data, "_entities") ? data["_entities"] : undefined;
   if (!Array.isArray(list) || list.length !== representations.count) return undefined;
   const { fetch } = checked;
   let lastLayout: ObjectLayout | undefined;
   let checks: readonly KeyCheck[] = [];
-  return (list as readonly unknown[]).map((entity, i) => {
+  const rejected: number[] = [];
+  const entities = (list as readonly unknown[]).map((entity, i) => {
     if (entity === null) return undefined;
     const requested = representations.firstObjects[i];
-    if (requested && isObject(entity)) {
+    if (requested && isJsonObject(entity)) {
       // Objects of one layout are mostly adjacent.
       if (requested.layout !== lastLayout) checks = fetch.keyChecks(requested.layout);
       lastLayout = requested.layout;
@@ -40,9 +43,10 @@ export function readEntities(
         isOfType(entity, requested.layout, fetch) && hasRequestedKey(entity, requested.object, checks, joins, checked);
       if (isRequested) return entity;
     }
-    reject(i);
+    rejected.push(i);
     return undefined;
   });
+  return { entities, rejected };
 }
 
 /** False for null. */
@@ -53,7 +57,7 @@ export function isRequestedEntity(
   joins: Joins,
 ): entity is Json {
   const { fetch } = checked;
-  if (!isObject(entity) || !isOfType(entity, layout, fetch)) return false;
+  if (!isJsonObject(entity) || !isOfType(entity, layout, fetch)) return false;
   return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins, checked);
 }
 
@@ -109,11 +113,11 @@ function checkAddedKeys(
   { missing, different }: AddedKeyFindings,
 ): void {
   const { fetch, representations } = sent;
-  const entities = data?.[fetch.representations?.entitiesKey ?? ""];
+  const entities = data?.[fetch.representationPlan?.entitiesKey ?? ""];
   if (!representations || !Array.isArray(entities) || entities.length !== representations.count) return;
   for (const [i, { object, layout }] of representations.firstObjects.entries()) {
     const entity: unknown = entities[i];
-    if (!isObject(entity) || !isOfType(entity, layout, fetch)) continue;
+    if (!isJsonObject(entity) || !isOfType(entity, layout, fetch)) continue;
     for (const check of fetch.keyChecks(layout)) {
       const type = findAddedType(sent, check.responseName);
       if (type === undefined) continue;
@@ -125,11 +129,7 @@ function checkAddedKeys(
 
 /** Undefined for a key that the plan selects, or that is not in the request's text. */
 function findAddedType({ fetch, addedKeys }: CheckedFetch, responseName: string): string | undefined {
-  return addedKeys.get(`${fetch.representations?.entitiesKey}.${responseName}`);
-}
-
-function isObject(entity: unknown): entity is Json {
-  return typeof entity === "object" && entity !== null && !Array.isArray(entity);
+  return addedKeys.get(`${fetch.representationPlan?.entitiesKey}.${responseName}`);
 }
 
 /** A missing `__typename` is accepted. */

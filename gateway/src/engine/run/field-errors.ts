@@ -47,9 +47,11 @@ export function createFieldErrorRecorder(
   const entries: { path: ResponsePath | undefined; reason: FieldErrorReason }[] = [];
   let notListedCount = 0;
   let allObjects: readonly LocatedObject[] | undefined;
-  let objectsByIndex: ReadonlyMap<number, readonly LocatedObject[]> | undefined;
+  let objectsByIndex: ReadonlyMap<number | undefined, readonly LocatedObject[]> | undefined;
   const listObjects = () => (allObjects ??= locateTargets(tree, fetch.paths));
-  const listObjectsByIndex = () => (objectsByIndex ??= groupByRepresentation(listObjects(), representations));
+  /** Undefined for an object without a representation. In a fetch of root fields, all have index 0. */
+  const indexOf = ({ object }: LocatedObject) => (representations ? representations.indexOf(object) : 0);
+  const listObjectsByIndex = () => (objectsByIndex ??= Map.groupBy(listObjects(), indexOf));
   // `[]` is for the type: a fetch has at least one path.
   const fetchPath = () => tree.position.toClientPath(pathToFirstList(tree, fetch.paths[0] ?? []));
 
@@ -78,7 +80,7 @@ export function createFieldErrorRecorder(
   return {
     addAt,
     addForAll(reason) {
-      const requested = listObjects().filter((object) => isRequested(object, representations));
+      const requested = listObjects().filter((object) => indexOf(object) !== undefined);
       addForObjects(requested, reason);
     },
     finish() {
@@ -90,26 +92,6 @@ export function createFieldErrorRecorder(
       return errors;
     },
   };
-}
-
-/** Without objects that have no representation. In a fetch of root fields, all have index 0. */
-function groupByRepresentation(
-  objects: readonly LocatedObject[],
-  representations: RepresentationSet | undefined,
-): ReadonlyMap<number, readonly LocatedObject[]> {
-  const byIndex = new Map<number, LocatedObject[]>();
-  for (const located of objects) {
-    const index = representations ? representations.indexOf(located.object) : 0;
-    if (index === undefined) continue;
-    const sameIndex = byIndex.get(index);
-    if (sameIndex) sameIndex.push(located);
-    else byIndex.set(index, [located]);
-  }
-  return byIndex;
-}
-
-function isRequested({ object }: LocatedObject, representations: RepresentationSet | undefined): boolean {
-  return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
 function pathsOfFields(
@@ -130,7 +112,7 @@ function listMissingNames(
 ): readonly string[] {
   const isRequired = ({ value }: RepresentationField) =>
     value.kind !== "constant" && value.access.joinIndex === fetch.joinIndex && value.access.plainKey !== undefined;
-  const dependent = fetches.filter(({ representations }) => representations?.fieldsOf(layout)?.some(isRequired));
+  const dependent = fetches.filter(({ representationPlan }) => representationPlan?.fieldsOf(layout)?.some(isRequired));
   const namesOfDependent = dependent.flatMap((other) => listMissingNames(layout, other, fetches));
   return [...layout.responseNamesFrom(fetch), ...namesOfDependent];
 }

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values; once per client request for each
 // group of fetches with the same representations.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
-import type { Json } from "@tributary/kit/json/json";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import type {
   FieldAccess,
   Joins,
@@ -27,7 +27,7 @@ export interface RepresentationSet extends MemoSource {
    * index.
    */
   indexOf(object: Json): number | undefined;
-  /** The returned entity must have this object's keys (entities.ts). */
+  /** By index: of the objects with this representation the first, whose keys the returned entity must have (entities.ts). */
   readonly firstObjects: readonly FirstObject[];
   /**
    * Objects without a representation although the fetches for its fields succeeded: stage 5 reports FIELD_NOT_PROVIDED if the client selects a field
@@ -142,7 +142,7 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
   };
 }
 
-/** Whether the object belongs to `RepresentationSet.leftOut`. */
+/** Whether the object belongs to `RepresentationSet.leftOut`. False if the fetch for a missing field failed: its error is recorded then. */
 function isLeftOut(fields: readonly RepresentationField[] | undefined, object: Json, joins: Joins): boolean {
   if (!fields) return true;
   return fields.some(({ value: source }) => {
@@ -167,10 +167,6 @@ function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins):
   const join = joins[joinIndex];
   // Its fetch returned it without the field, or left it out too.
   return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
-}
-
-function isJsonObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

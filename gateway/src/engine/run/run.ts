@@ -14,7 +14,7 @@ import {
   acceptComplete,
   acceptIncomplete,
   type AcceptOptions,
-  memoizeWhileShared,
+  memoizeIfShared,
   type RunState,
   storeJoin,
 } from "./accept-response.ts";
@@ -22,7 +22,7 @@ import { createFailureReports } from "./failure-reports.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
 import { withCacheMetadata } from "./caching/response-caching.ts";
 import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
-import type { EntityList, ReadParts } from "./fetch/cache-slots.ts";
+import { type EntityList, type ReadParts, writeBody } from "./fetch/cache-slots.ts";
 import type { Fetch } from "./fetch/subgraph-request.ts";
 import type { SubgraphClient } from "./fetch/subgraph-client.ts";
 import type { FieldError } from "./field-errors.ts";
@@ -43,7 +43,7 @@ export interface RunResult {
   readonly lacksEntities: boolean;
   readonly fieldErrors: readonly FieldError[];
   /** Whether all data came, complete and valid, from responses that other client requests got too: values computed from it can be memoized. */
-  readonly isShared: boolean;
+  readonly mayMemoize: boolean;
 }
 
 export interface RunOptions extends AcceptOptions {
@@ -56,7 +56,7 @@ export interface RunOptions extends AcceptOptions {
   /** Whether a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (
     plan: CompiledPlan,
-    fetched: Omit<RunResult, "fieldErrors" | "isShared">,
+    fetched: Omit<RunResult, "fieldErrors" | "mayMemoize">,
     fieldCount: number,
   ) => boolean;
 }
@@ -71,7 +71,8 @@ export type RunStage = (
 
 interface Run extends RunState {
   readonly variables: Json;
-  readonly representations: (RepresentationSet | undefined)[];
+  /** By `RepresentationPlan.group`. */
+  readonly representationSets: (RepresentationSet | undefined)[];
   readonly fetch: Fetch;
   /** False within a mutation: its reads must see its writes. */
   readonly isReadOnly: boolean;
@@ -91,8 +92,8 @@ export function createRunStage(o: RunOptions): RunStage {
       joins: [],
       lacksEntities: false,
       fieldErrors: [],
-      representations: [],
-      isShared: o.fetchSharing && !plan.isMerged && !introspected,
+      representationSets: [],
+      mayMemoize: o.fetchSharing && !plan.isMerged && !introspected,
       fetch: o.fetch,
       isReadOnly,
       repeats: new Map(),
@@ -183,7 +184,7 @@ function acceptAll(
   o: RunOptions,
 ): readonly SentFetch[] | undefined {
   run.scope.caching?.add(result.kind === "graphql" ? result.caching : undefined);
-  if (result.isShared !== true) run.isShared = false;
+  if (result.isShared !== true) run.mayMemoize = false;
   let incomplete: SentFetch[] | undefined;
   for (const fetch of fetches) {
     const sent = { fetch, representations: representationsOf(fetch, run), addedKeys };
@@ -209,13 +210,16 @@ function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet 
 }
 
 /** Fetches of one group have the same representations. */
-function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
+function representationsOf(
+  { representationPlan: plan, paths }: CompiledFetch,
+  run: Run,
+): RepresentationSet | undefined {
   if (!plan) return undefined;
-  const known = run.representations[plan.group];
+  const known = run.representationSets[plan.group];
   if (known) return known;
   const write = () => writeRepresentations(treeOf(run), paths, plan);
-  const set = memoizeWhileShared(run.joins, plan, run, write);
-  run.representations[plan.group] = set;
+  const set = memoizeIfShared(run.joins, plan, run, write);
+  run.representationSets[plan.group] = set;
   return set;
 }
 
@@ -225,8 +229,16 @@ function treeOf({ plan, root, joins }: Run): ResponseTree {
 
 /** Not memoized if it contains the client's variables, which are not among the sources. */
 function bodyOf(request: CompiledRequest, text: RequestText, sets: RepresentationSets, run: Run): string {
-  const write = () => writeBody(text, request, sets, run.variables);
-  return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
+  const { fetches, variables } = request;
+  const write = () => {
+    const representations: string[] = [];
+    for (const [i, set] of sets.entries()) {
+      const plan = fetches[i]?.representationPlan;
+      if (set && plan) representations.push(`"${plan.variable}":[${set.text}]`);
+    }
+    return writeBody(text.head, representations, writeVariables(variables, run.variables));
+  };
+  return variables.length > 0 ? write() : memoizeIfShared(sets, text, run, write);
 }
 
 function toReadParts(
@@ -238,7 +250,7 @@ function toReadParts(
   const lists: EntityList[] = [];
   for (const [i, fetch] of fetches.entries()) {
     const set = sets[i];
-    const plan = fetch.representations;
+    const plan = fetch.representationPlan;
     if (set && plan) lists.push(toEntityList({ fetch, addedKeys }, plan, set, run));
   }
   return { head, variables: writeVariables(variables, run.variables), lists };
@@ -259,25 +271,6 @@ function toEntityList(
       return requested !== undefined && isRequestedEntity(checked, requested, entity, run.joins);
     },
   };
-}
-
-function writeBody(
-  { head }: RequestText,
-  { fetches, variables }: CompiledRequest,
-  sets: RepresentationSets,
-  values: Json,
-): string {
-  let members = "";
-  for (const [i, set] of sets.entries()) {
-    const plan = fetches[i]?.representations;
-    if (!set || !plan) continue;
-    if (members !== "") members += ",";
-    members += `"${plan.variable}":[${set.text}]`;
-  }
-  const clientMembers = writeVariables(variables, values);
-  if (members !== "" && clientMembers !== "") members += ",";
-  members += clientMembers;
-  return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
 }
 
 /** A variable that the client did not send is left out: the request's text has the same default value. */

@@ -1,8 +1,7 @@
 // Stage 4 of 5: run. Sends the parts of a query request singly if the subgraph rejected the whole document: a replica of an earlier release may lack
 // one field of it. A part is one entity fetch or one root field here, not a RequestPart.
-import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compile/compiled-plan.ts";
-import { acceptIncomplete, type AcceptOptions, type RunState } from "./accept-response.ts";
+import { acceptIncomplete, type AcceptOptions, rootKeys, type RunState } from "./accept-response.ts";
 import { memoizeBySource } from "./caching/memoize-by-source.ts";
 import type { Fetch } from "./fetch/subgraph-request.ts";
 import type { SubgraphClient } from "./fetch/subgraph-client.ts";
@@ -11,7 +10,7 @@ import type { RepresentationSet } from "./representations.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 
 interface SplitRun extends RunState {
-  readonly representations: readonly (RepresentationSet | undefined)[];
+  readonly representationSets: readonly (RepresentationSet | undefined)[];
   readonly fetch: Fetch;
 }
 
@@ -46,7 +45,7 @@ export async function sendParts<Run extends SplitRun>(
   // The root fields of a fetch have one join (`joinRootFields`).
   const partRuns = parts.map((part) => ({ ...run, joins: isOfRootFields(part) ? [...run.joins] : run.joins }));
   await Promise.all(parts.map((part, i) => sendPart(part, partRuns[i] as Run)));
-  run.isShared = false;
+  run.mayMemoize = false;
   if (partRuns.some(({ lacksEntities }) => lacksEntities)) run.lacksEntities = true;
   if (!run.plan.isMerged) joinRootFields(parts, partRuns, run);
 }
@@ -73,7 +72,7 @@ export async function repeatInParts<Run extends SplitRun>(
     if (sent.has(part)) await sendPart(part, partRun);
     else acceptRejection(rejection, part, partRun, o);
   });
-  run.isShared = false;
+  run.mayMemoize = false;
   // Nothing is known unless each part was sent; and if the parts have helped another request meanwhile, its finding remains.
   if (!helps && (sent.size < split.parts().length || isSplit(split))) return;
   if (helps && !isSplit(split)) o.observe({ kind: "request-split", service });
@@ -84,36 +83,41 @@ export async function repeatInParts<Run extends SplitRun>(
 function takeRetries(
   split: RequestSplit,
   { replica }: RejectedDocument,
-  { representations }: SplitRun,
+  { representationSets }: SplitRun,
   takeRetry: (replica: string) => boolean,
 ): ReadonlySet<CompiledRequest> {
-  const hasObject = ({ representations: plan }: CompiledFetch) => !plan || representations[plan.group]?.count !== 0;
+  const hasObject = ({ representationPlan: plan }: CompiledFetch) =>
+    !plan || representationSets[plan.group]?.count !== 0;
   return new Set(split.parts().filter((part) => !part.fetches.some(hasObject) || takeRetry(replica)));
 }
 
 function acceptRejection(rejection: RejectedDocument, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
   const { addedKeys } = part.currentText();
   for (const fetch of part.fetches) {
-    const plan = fetch.representations;
-    acceptIncomplete(rejection, { fetch, representations: plan && run.representations[plan.group], addedKeys }, run, o);
+    const plan = fetch.representationPlan;
+    acceptIncomplete(
+      rejection,
+      { fetch, representations: plan && run.representationSets[plan.group], addedKeys },
+      run,
+      o,
+    );
   }
 }
 
 function joinRootFields(parts: readonly CompiledRequest[], partRuns: readonly RunState[], run: RunState): void {
   const [first] = parts[0]?.fetches ?? [];
-  if (!first || first.representations) return;
+  if (!first || first.representationPlan) return;
   const data = parts.flatMap(({ fetches }, i) =>
-    fetches.map(({ joinIndex, selected }) => partRuns[i]?.joins[joinIndex]?.find({}) ?? nullsFor(selected)),
+    fetches.map((fetch) => partRuns[i]?.joins[fetch.joinIndex]?.find({}) ?? nullsFor(fetch)),
   );
   run.joins[first.joinIndex] = joinToAll(Object.assign({}, ...data));
 }
 
 /** All null: stage 5 reports an absent field as an invalid response of the subgraph. */
-function nullsFor({ selections }: SelectionSetNode): Readonly<Record<string, null>> {
-  const names = selections.flatMap((field) => (field.kind === Kind.FIELD ? (field.alias ?? field.name).value : []));
-  return Object.fromEntries(names.map((name) => [name, null]));
+function nullsFor(fetch: CompiledFetch): Readonly<Record<string, null>> {
+  return Object.fromEntries(rootKeys(fetch).map((key) => [key, null]));
 }
 
 function isOfRootFields({ fetches }: CompiledRequest): boolean {
-  return fetches.every(({ representations }) => representations === undefined);
+  return fetches.every(({ representationPlan }) => representationPlan === undefined);
 }

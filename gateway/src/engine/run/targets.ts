@@ -38,33 +38,39 @@ interface BranchStep {
  * them. The recursion is never deeper than the plan.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
-  walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);
+  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path: undefined });
+}
+
+interface Walk {
+  readonly joins: Joins;
+  readonly visit: VisitTarget;
+  /** Of the current value: planner keys and list indexes. Undefined unless it is needed: it takes time. */
+  readonly path: (string | number)[] | undefined;
 }
 
 /** @param listDepth of the field's type from here on. */
-function walk(
-  value: unknown,
-  position: ResponsePosition,
-  listDepth: number,
-  paths: PathTree,
-  joins: Joins,
-  visit: VisitTarget,
-): void {
+function walk(value: unknown, position: ResponsePosition, listDepth: number, paths: PathTree, o: Walk): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     if (listDepth === 0) return;
     const entries = value as readonly unknown[];
-    for (let i = 0; i < entries.length; i++) walk(entries[i], position, listDepth - 1, paths, joins, visit);
+    for (let i = 0; i < entries.length; i++) {
+      o.path?.push(i);
+      walk(entries[i], position, listDepth - 1, paths, o);
+      o.path?.pop();
+    }
     return;
   }
   const object = value as Json;
-  const layout = position.layoutOf(object, joins);
+  const layout = position.layoutOf(object, o.joins);
   if (!layout) return;
   const { isTarget, steps } = paths.branchOf(layout);
-  if (isTarget) visit(object, layout, position);
+  if (isTarget) o.visit(object, layout, position);
   for (let i = 0; i < steps.length; i++) {
-    const { access, nextPosition, nextPaths } = steps[i] as BranchStep;
-    walk(access.read(object, joins), nextPosition, nextPosition.listDepth, nextPaths, joins, visit);
+    const { key, access, nextPosition, nextPaths } = steps[i] as BranchStep;
+    o.path?.push(key);
+    walk(access.read(object, o.joins), nextPosition, nextPosition.listDepth, nextPaths, o);
+    o.path?.pop();
   }
 }
 
@@ -116,29 +122,9 @@ export interface LocatedObject {
 /** As `visitTargets`, with each of their paths. Slower, so only after an error. */
 export function locateTargets({ root, position, joins }: ResponseTree, paths: Paths): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
-  const locate = (
-    value: unknown,
-    positionHere: ResponsePosition,
-    listDepth: number,
-    pathsHere: PathTree,
-    pathHere: LocatedObject["path"],
-  ): void => {
-    if (typeof value !== "object" || value === null) return;
-    if (Array.isArray(value)) {
-      if (listDepth === 0) return;
-      for (const [i, entry] of (value as readonly unknown[]).entries()) {
-        locate(entry, positionHere, listDepth - 1, pathsHere, [...pathHere, i]);
-      }
-      return;
-    }
-    const object = value as Json;
-    const layout = positionHere.layoutOf(object, joins);
-    if (!layout) return;
-    const { isTarget, steps } = pathsHere.branchOf(layout);
-    if (isTarget) located.push({ object, layout, position: positionHere, path: pathHere });
-    for (const { key, access, nextPosition, nextPaths } of steps)
-      locate(access.read(object, joins), nextPosition, nextPosition.listDepth, nextPaths, [...pathHere, key]);
-  };
-  locate(root, position, position.listDepth, pathTreeOf(paths), []);
+  const path: (string | number)[] = [];
+  const visit: VisitTarget = (object, layout, positionHere) =>
+    void located.push({ object, layout, position: positionHere, path: [...path] });
+  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path });
   return located;
 }

@@ -54,7 +54,7 @@ export function compileRequests(
       currentText,
       variables,
       fetches: batched.map(({ fetch }) => fetch),
-      subset: batch.length > 1 ? createSubsets({ service, partCount }, batched, subsetCompiler) : rejectSubset,
+      subset: createSubsets({ service, partCount }, batched, subsetCompiler),
       mayRepeat: false,
     };
     const request = { ...whole, split: createRequestSplit(whole, batched, o.stoppedKeyAdditions) };
@@ -79,7 +79,7 @@ export function compileRequests(
       paths,
       members,
       selected,
-      representations: node.requires && { ...compileRepresentationFields(node, o.types), ...names, group },
+      representationPlan: node.requires && { ...compileRepresentationFields(node, o.types), ...names, group },
       renames: renamers.map(({ path, renameKeyTo }) => ({ path, to: renameKeyTo })),
       keyChecks: createKeyChecks(checkedKeys, o.types),
       // One of the two may be an interface that the other implements. The gateway knows only the interface of an object from a subgraph with an
@@ -125,10 +125,6 @@ function listParts(
     }
   }
   return parts;
-}
-
-function rejectSubset(): never {
-  throw new Error("A request of one member has no subsets");
 }
 
 interface DistinctFetch extends Pick<PlannedFetch, "node"> {

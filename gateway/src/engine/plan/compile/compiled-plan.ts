@@ -26,8 +26,9 @@ export interface RequestPart {
   readonly request: CompiledRequest;
   /** See `CompiledRequest.subset`. */
   readonly members: readonly number[];
+  /** The number of parts that must be complete before this one is sent. */
   readonly waitsFor: number;
-  /** Indexes. */
+  /** Indexes in `CompiledPlan.parts` of those that wait for this one. */
   readonly next: readonly number[];
 }
 
@@ -43,7 +44,7 @@ export interface CompiledRequest {
   /** Whether another request of the plan has the same text: with equal variables, a query is then sent once for both. */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
-  /** The request for some of its members: a list of one, or one request per member after many other subsets. Throws for a request of one member. */
+  /** The request for some of its members: a list of one, or one request per member after many other subsets. */
   subset(members: readonly number[]): readonly CompiledRequest[];
   /** `name` in the request's text, `clientName` in the client's operation. */
   readonly variables: readonly { readonly name: string; readonly clientName: string }[];
@@ -81,7 +82,7 @@ export interface CompiledFetch {
   readonly members: readonly number[];
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. */
-  readonly representations: RepresentationPlan | undefined;
+  readonly representationPlan: RepresentationPlan | undefined;
   /** Only a merged plan renames data; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
   /** The key fields to compare with the requested object. The same list for each call. */
@@ -105,6 +106,7 @@ export interface KeyCheck {
 }
 
 export interface RepresentationPlan {
+  /** `representations` and `_entities`; with a number, `representations0` and `_entities0`, if several fetches share the request. */
   readonly variable: string;
   readonly entitiesKey: string;
   /** Fetches of the plan with the same number send the same representations. */
@@ -138,7 +140,7 @@ export interface ResponsePosition {
   readonly listDepth: number;
   /** Created for the first object of a type. Undefined if an object of this type is not possible here. */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
-  /** Stops before a field that the client did not select, and before a negative index. */
+  /** From planner keys to the client's response names. Stops before a field that the client did not select, and before a negative index. */
   toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
 }
 

@@ -15,11 +15,9 @@ interface SelectionAt {
   readonly types: TypesByStep;
 }
 
-interface CompositeField {
-  /** The fetch, or `fetchOfParent`. */
-  readonly joinIndex: number;
-  readonly types: TypesByStep;
-  readonly selectionSet: SelectionSetNode;
+/** `set` is below the field. */
+interface CompositeField extends SelectionAt {
+  readonly key: string;
 }
 
 /** Stands for the fetch that returned the parent field: each object type has exactly one, because two of them would have ended the search. */
@@ -32,14 +30,13 @@ export function needsMerging(
   keyOf: (field: FieldNode) => string,
 ): boolean {
   function hasSharedField(selections: readonly SelectionAt[], keys: readonly string[]): boolean {
-    const fieldsByKey = new Map<string, CompositeField[]>();
-    for (const selection of selections) collectCompositeFields(selection, types, keyOf, fieldsByKey);
-    for (const [key, fields] of fieldsByKey) {
+    const compositeFields = selections.flatMap((selection) => listCompositeFields(selection, types, keyOf));
+    for (const [key, fields] of Map.groupBy(compositeFields, (field) => field.key)) {
       if (hasCommonPair(fields)) return true;
       const keysBelow = [...keys, key];
       const selectionsOfParents = fields.map((field): SelectionAt => ({
         joinIndex: fetchOfParent,
-        set: field.selectionSet,
+        set: field.set,
         types: [...field.types, undefined],
       }));
       if (hasSharedField([...selectionsOfParents, ...selectionsAt(fetches, keysBelow)], keysBelow)) return true;
@@ -79,27 +76,19 @@ function haveCommonType(one: ReadonlySet<string> | undefined, other: ReadonlySet
   return one === undefined || other === undefined || intersect(one, other).size > 0;
 }
 
-function collectCompositeFields(
-  { joinIndex, set, types: typesByStep }: SelectionAt,
+function listCompositeFields(
+  at: SelectionAt,
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
-  into: Map<string, CompositeField[]>,
-): void {
-  for (const selection of set.selections) {
-    // Does not occur: normalize.ts inlines named fragments, and the planner creates none.
-    if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
-    if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const narrowed = narrow(typesByStep.at(-1), selection.typeCondition?.name.value, types);
-      const inFragment = { joinIndex, set: selection.selectionSet, types: [...typesByStep.slice(0, -1), narrowed] };
-      collectCompositeFields(inFragment, types, keyOf, into);
-    } else if (selection.selectionSet) {
-      const key = keyOf(selection);
-      const field: CompositeField = { joinIndex, types: typesByStep, selectionSet: selection.selectionSet };
-      const sameKey = into.get(key);
-      if (sameKey) sameKey.push(field);
-      else into.set(key, [field]);
-    }
-  }
+): readonly CompositeField[] {
+  return at.set.selections.flatMap((selection) => {
+    // There are no named fragments: normalize.ts inlines them, and the planner creates none.
+    if (selection.kind === Kind.FRAGMENT_SPREAD || !selection.selectionSet) return [];
+    const inside = { ...at, set: selection.selectionSet };
+    if (selection.kind === Kind.FIELD) return [{ ...inside, key: keyOf(selection) }];
+    const narrowed = narrow(at.types.at(-1), selection.typeCondition?.name.value, types);
+    return listCompositeFields({ ...inside, types: [...at.types.slice(0, -1), narrowed] }, types, keyOf);
+  });
 }
 
 /** The object types in a fragment. `typenames` are the object types around it. Undefined stands for all. */

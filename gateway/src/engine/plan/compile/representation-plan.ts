@@ -66,7 +66,7 @@ function createFieldsOf(
 
   function createFields(layout: ObjectLayout): readonly RepresentationField[] | undefined {
     const applies = (typeCondition: string) => types.applies(typeCondition, layout.typename);
-    const selected = collectRequired(requires, applies);
+    const selected = Map.groupBy(listRequired(requires, applies), ({ alias, name }) => alias ?? name);
     const applicable = rewrites.flatMap((rewrite) => withoutLeadingFragments(rewrite, applies));
     const fields: RepresentationField[] = [];
     for (const [key, selections] of selected) {
@@ -83,24 +83,16 @@ function createFieldsOf(
   };
 }
 
-/** By planner key. A field that is selected several times has several selections. */
-function collectRequired(
+function listRequired(
   selections: readonly QueryPlanSelectionNode[],
   applies: (typeCondition: string) => boolean,
-  into = new Map<string, FieldSelection[]>(),
-): ReadonlyMap<string, readonly FieldSelection[]> {
-  for (const selection of selections) {
-    if (selection.kind === "InlineFragment") {
-      const { typeCondition } = selection;
-      if (typeCondition === undefined || applies(typeCondition)) collectRequired(selection.selections, applies, into);
-      continue;
-    }
-    const key = selection.alias ?? selection.name;
-    const sameKey = into.get(key);
-    if (sameKey) sameKey.push(selection);
-    else into.set(key, [selection]);
-  }
-  return into;
+): readonly FieldSelection[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === "Field") return [selection];
+    const { typeCondition } = selection;
+    const isApplicable = typeCondition === undefined || applies(typeCondition);
+    return isApplicable ? listRequired(selection.selections, applies) : [];
+  });
 }
 
 /** Empty if one of the leading type conditions does not apply. */

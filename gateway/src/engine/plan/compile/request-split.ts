@@ -16,7 +16,7 @@ export function createRequestSplit(
 ): RequestSplit | undefined {
   if (whole.isMutation) return undefined;
   const [first] = batched;
-  const isOfRootFields = first !== undefined && first.fetch.representations === undefined;
+  const isOfRootFields = first !== undefined && first.fetch.representationPlan === undefined;
   if (!isOfRootFields) return createEntitySplit(whole);
   const fields = splitRootFields(first);
   return createSplit(fields.length, () => fields.map((field) => toRequest(field, whole, stoppedKeyAdditions)));

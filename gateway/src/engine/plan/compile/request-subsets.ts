@@ -58,13 +58,13 @@ function restrictFetch(
   names: FetchNames,
   { groupOf }: SubsetCompiler,
 ): CompiledFetch {
-  const { representations: plan } = fetch;
+  const { representationPlan: plan } = fetch;
   if (!plan) throw new Error("Only entity fetches share a request");
   const members = fetch.members.filter((member) => subset.has(member));
-  if (members.length === fetch.members.length) return { ...fetch, representations: { ...plan, ...names } };
+  if (members.length === fetch.members.length) return { ...fetch, representationPlan: { ...plan, ...names } };
   const paths = fetch.paths.filter((_, i) => subset.has(fetch.members[i] as number));
   const group = groupOf(paths, plan.group);
-  return { ...fetch, paths, members, representations: { ...plan, ...names, group, singleKeyOf: noSingleKey } };
+  return { ...fetch, paths, members, representationPlan: { ...plan, ...names, group, singleKeyOf: noSingleKey } };
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from "graphql";
-import { argumentOf, isNamed, isResolvable, stringOf } from "../rewrite/supergraph-directives.ts";
+import { argumentOf, isNamed, isResolvable, readGraphs, stringOf } from "../rewrite/supergraph-directives.ts";
 import { parseFieldSet } from "../rewrite/supergraph-edit.ts";
 
 export interface SupergraphTypes {
@@ -40,7 +40,7 @@ export interface SupergraphTypes {
 const typeModifiers = /[[\]!]/g;
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
-  const graphByService = readGraphs(schema);
+  const graphByService = readGraphs(listGraphs(schema));
   const possibleTypesByName = new Map<string, ReadonlySet<string>>();
   const keyFieldsByType = new Map<string, ReadonlySet<string>>();
 
@@ -111,16 +111,10 @@ function readPossibleTypes(schema: GraphQLSchema, typename: string): ReadonlySet
   return new Set(isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [typename]);
 }
 
-function readGraphs(schema: GraphQLSchema): ReadonlyMap<string, string> {
+function listGraphs(schema: GraphQLSchema) {
   const graphType = schema.getType("join__Graph")?.astNode;
   const values = graphType?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphType.values ?? []) : [];
-  const graphByService = new Map<string, string>();
-  for (const { name, directives } of values) {
-    const directive = directives?.find(isNamed("join__graph"));
-    const service = directive && stringOf(directive, "name");
-    graphByService.set(service ?? name.value, name.value);
-  }
-  return graphByService;
+  return values.map((value) => [value.name.value, value] as const);
 }
 
 /** Omits external fields and the keys of extended types (federation 1): a subgraph may accept them in representations but not return them. */

@@ -17,7 +17,14 @@ export function findIntrospectionFields(
   keyOf: (field: FieldNode) => string,
   rejectedFields: ReadonlySet<FieldNode> = new Set(),
 ): IntrospectionFields | undefined {
-  const nodesByPath = new Map<string, FieldNode[]>();
+  const aliases = new Map<string, string>();
+  const fields: FieldNode[] = [];
+
+  function add(field: FieldNode, path: string): void {
+    const alias = aliases.get(path) ?? `introspection${aliases.size}`;
+    aliases.set(path, alias);
+    fields.push({ ...field, alias: { kind: Kind.NAME, value: alias } });
+  }
 
   function search({ selections }: SelectionSetNode, path: readonly string[]): void {
     for (const selection of selections) {
@@ -25,17 +32,15 @@ export function findIntrospectionFields(
       // A leaf field is no introspection field, and has none below it.
       if (selection.kind !== Kind.FIELD || !selection.selectionSet || rejectedFields.has(selection)) continue;
       const fieldPath = [...path, keyOf(selection)];
-      if (isIntrospectionField(selection)) addTo(nodesByPath, fieldPath.join("/"), selection);
+      if (isIntrospectionField(selection)) add(selection, fieldPath.join("/"));
       else search(selection.selectionSet, fieldPath);
     }
   }
 
   search(selectionSet, []);
-  if (nodesByPath.size === 0) return undefined;
-  const aliases = new Map([...nodesByPath.keys()].map((path, i) => [path, aliasOf(i)]));
-  const selections = [...nodesByPath.values()].flatMap((nodes, i) => nodes.map((node) => withAlias(node, aliasOf(i))));
+  if (fields.length === 0) return undefined;
   return {
-    selectionSet: { kind: Kind.SELECTION_SET, selections },
+    selectionSet: { kind: Kind.SELECTION_SET, selections: fields },
     findAlias: (path) => aliases.get(path.join("/")),
   };
 }
@@ -43,18 +48,4 @@ export function findIntrospectionFields(
 /** False for `__typename`, which needs no execution. */
 export function isIntrospectionField({ name }: FieldNode): boolean {
   return name.value === "__schema" || name.value === "__type";
-}
-
-function aliasOf(index: number): string {
-  return `introspection${index}`;
-}
-
-function withAlias(node: FieldNode, alias: string): FieldNode {
-  return { ...node, alias: { kind: Kind.NAME, value: alias } };
-}
-
-function addTo(nodesByPath: Map<string, FieldNode[]>, path: string, node: FieldNode): void {
-  const nodes = nodesByPath.get(path);
-  if (nodes) nodes.push(node);
-  else nodesByPath.set(path, [node]);
 }

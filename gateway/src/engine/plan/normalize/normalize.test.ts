@@ -9,7 +9,7 @@ import {
   visit,
 } from "graphql";
 import { describe, expect, test } from "vitest";
-import { chooseAliasPrefix, clientVariableOf, normalize } from "./normalize.ts";
+import { choosePrefix, clientVariableOf, normalize } from "./normalize.ts";
 import { createPlannerKeys } from "./planner-keys.ts";
 import { listConditionVariables, resolveConditionsAndFragments } from "./resolve-conditions.ts";
 
@@ -62,8 +62,8 @@ describe("a normalized operation", () => {
   });
 
   test("no field name begins with the alias prefix", () => {
-    expect(chooseAliasPrefix(["name", "alias"])).toBe("a_");
-    expect(chooseAliasPrefix(["a_name", "a1_", "a3_x"])).toBe("a2_");
+    expect(choosePrefix("a", ["name", "alias"])).toBe("a_");
+    expect(choosePrefix("a", ["a_name", "a1_", "a3_x"])).toBe("a2_");
   });
 
   // Read only if a variable is null.

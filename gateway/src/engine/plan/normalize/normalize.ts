@@ -18,7 +18,7 @@ import {
 import { listVariables } from "./collect-fields.ts";
 import { findRejectedFields } from "./null-arguments.ts";
 import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
-import { addFragment, noDirectives, resolveConditionsAndFragments, selectionSetOf } from "./resolve-conditions.ts";
+import { addFragment, resolveConditionsAndFragments, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
   /** Conditions resolved and named fragments inlined, aliases unchanged. A selection set may be empty. */
@@ -56,10 +56,6 @@ export function clientVariableOf(plannerVariable: string, aliasPrefix: string): 
   return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
 }
 
-export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
-  return choosePrefix("a", fieldNames);
-}
-
 /** The first of `a_`, `a1_`, `a2_`, … (for the letter `a`) with which no name begins. */
 export function choosePrefix(letter: string, names: Iterable<string>): string {
   const candidates = [...names].filter((name) => name.startsWith(letter));
@@ -77,7 +73,7 @@ function toPlannerOperation(
   const context: PlannerContext = { rejectedFields, aliasPrefix, keyOf: createPlannerKeys(client, aliasPrefix) };
   const selections = toPlannerSelections(client.selectionSet, context, true);
   if (selections.length === 0) return undefined;
-  const directives = toPlannerDirectives(client.directives, aliasPrefix);
+  const directives = renameVariables(client.directives, aliasPrefix);
   const planned = {
     kind: client.kind,
     operation: client.operation,
@@ -104,7 +100,7 @@ function toPlannerSelections(
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Named fragments must be resolved before planning");
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const directives = toPlannerDirectives(selection.directives, context.aliasPrefix);
+      const directives = renameVariables(selection.directives, context.aliasPrefix);
       const inner = toPlannerSelections(selection.selectionSet, context, isRoot);
       addFragment(selection.typeCondition?.name, directives, inner, plannerSelections);
       continue;
@@ -127,18 +123,14 @@ function toPlannerField(field: FieldNode, context: PlannerContext): FieldNode {
   const unaliased: FieldNode = {
     kind: Kind.FIELD,
     name,
-    arguments: renameVariables(field.arguments ?? [], aliasPrefix),
-    directives: toPlannerDirectives(field.directives, aliasPrefix),
+    arguments: renameVariables(field.arguments, aliasPrefix),
+    directives: renameVariables(field.directives, aliasPrefix),
   };
   const isAliased = plannerKey !== name.value;
   const leaf: FieldNode = isAliased ? { ...unaliased, alias: { kind: Kind.NAME, value: plannerKey } } : unaliased;
   if (!selectionSet) return leaf;
   const below = toPlannerSelections(selectionSet, context, false);
   return { ...leaf, selectionSet: selectionSetOf(below.length === 0 ? [typenameField] : below) };
-}
-
-function toPlannerDirectives(directives = noDirectives, aliasPrefix: string): readonly DirectiveNode[] {
-  return directives.length === 0 ? directives : renameVariables(directives, aliasPrefix);
 }
 
 function toPlannerVariables(
@@ -156,10 +148,9 @@ function toPlannerVariables(
 }
 
 function renameVariables<T extends ArgumentNode | DirectiveNode>(
-  nodes: readonly T[],
+  nodes: readonly T[] = [],
   aliasPrefix: string,
 ): readonly T[] {
-  if (nodes.length === 0) return nodes;
   return nodes.map((node) => visit(node, { Variable: (variable) => plannerVariable(variable, aliasPrefix) }));
 }
 

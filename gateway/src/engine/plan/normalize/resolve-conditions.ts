@@ -126,7 +126,7 @@ export function addFragment(
   else into.push(inlineFragment(typeCondition, directives, selections));
 }
 
-export const noDirectives: readonly DirectiveNode[] = [];
+const noDirectives: readonly DirectiveNode[] = [];
 
 /** Returns the same list if no directive is a condition: `resolveField` then need not copy the field. */
 function withoutConditions(directives = noDirectives): readonly DirectiveNode[] {

@@ -2,13 +2,6 @@
 import { createHash } from "node:crypto";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 
-export interface RejectedOperations {
-  /** @param key see `planKey`. */
-  add(key: string): void;
-  /** Whether the operation failed so recently that it is still rejected. */
-  has(key: string): boolean;
-}
-
 interface RejectedOperationsOptions {
   readonly entriesMax: number;
   /**
@@ -27,21 +20,18 @@ interface RejectedOperation {
 }
 
 /** Stores hashes, because operations that are too complex are often long. */
-export function createRejectedOperations({
-  entriesMax,
-  ttlMsMin,
-  ttlMsMax,
-  clock,
-}: RejectedOperationsOptions): RejectedOperations {
+export function createRejectedOperations({ entriesMax, ttlMsMin, ttlMsMax, clock }: RejectedOperationsOptions) {
   const entries = createBoundedMap<RejectedOperation>({ entriesMax });
   return {
-    add(key) {
+    /** @param key see `planKey`. */
+    add(key: string): void {
       const hash = hashOperation(key);
       const previous = entries.get(hash);
       const ttlMs = previous ? Math.min(2 * previous.ttlMs, ttlMsMax) : ttlMsMin;
       entries.set(hash, { ttlMs, untilMs: clock() + ttlMs });
     },
-    has(key) {
+    /** Whether the operation failed so recently that it is still rejected. */
+    has(key: string): boolean {
       // Without entries, the operation need not be hashed.
       if (entries.size().entries === 0) return false;
       const rejected = entries.get(hashOperation(key));

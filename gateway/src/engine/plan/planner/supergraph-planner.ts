@@ -13,7 +13,7 @@ export interface SupergraphPlanner extends LoadedSupergraph {
    * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its CPU time or its memory, or did recently;
    * SERVICE_UNAVAILABLE if the queue is full, the wait too long, or the worker gets no CPU time; Error for a bug, or if the worker died twice.
    */
-  plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
+  plan(operationText: string, enabledLabels: readonly string[]): Promise<string>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
    * @throws Rejection OPERATION_TOO_COMPLEX if it exceeds the CPU time or memory of a worker; otherwise as `plan`.
@@ -57,13 +57,8 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
   }
 
   return {
-    apiSdl: loaded.apiSdl,
-    aliasPrefix: loaded.aliasPrefix,
-    introspection: loaded.introspection,
-    overrideLabels: loaded.overrideLabels,
-    ineffectiveDirectives: loaded.ineffectiveDirectives,
-    rootFieldPriorities: loaded.rootFieldPriorities,
-    plan(operationText, enabledLabels = []) {
+    ...loaded,
+    plan(operationText, enabledLabels) {
       const key = planKey(operationText, enabledLabels);
       if (rejected.has(key)) return Promise.reject(new Rejection("OPERATION_TOO_COMPLEX"));
       const earlier = pending.get(key);

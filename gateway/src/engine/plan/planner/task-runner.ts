@@ -17,18 +17,13 @@ interface RunnableSupergraph {
   readonly apiSchema: GraphQLSchema;
 }
 
-export interface TaskRunner {
-  /** Never rejects: a failure is a result of kind `too-complex` or `failed`. */
-  run(task: Task): Promise<TaskResult>;
-}
-
 type SendLogEntry = (entry: LibraryLogEntry) => void;
 
 /** The error messages of the query planner's limits, which have no codes, and of the stack's limit, which deep operations reach first. */
 const tooComplexMessages =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
-export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskRunner {
+export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   const supergraphs = new Map<number, RunnableSupergraph>();
 
   async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
@@ -39,15 +34,8 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
     setImmediate(warmPlanner, planner);
-    return {
-      kind: "loaded",
-      apiSdl: planner.apiSdl,
-      aliasPrefix: planner.aliasPrefix,
-      introspection: writeStandardIntrospection(apiSchema),
-      overrideLabels: planner.overrideLabels,
-      ineffectiveDirectives: planner.ineffectiveDirectives,
-      rootFieldPriorities: planner.rootFieldPriorities,
-    };
+    const { plan: _plan, ...published } = planner;
+    return { kind: "loaded", ...published, introspection: writeStandardIntrospection(apiSchema) };
   }
 
   function plan({ id, operationText, enabledLabels }: PlanTask): TaskResult {
@@ -84,7 +72,8 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     }
   }
 
-  return { run: (task) => runTask(task).catch((error: unknown) => toFailure(task, error)) };
+  /** Never rejects: a failure is a result of kind `too-complex` or `failed`. */
+  return { run: (task: Task): Promise<TaskResult> => runTask(task).catch((error: unknown) => toFailure(task, error)) };
 }
 
 /**

@@ -1,8 +1,6 @@
 // The messages between the main thread and a planner worker. A worker runs one task at a time.
-import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import type { IntrospectionEntry, IntrospectionValues } from "../introspection/introspection-writer.ts";
-import type { OverrideLabels } from "../rewrite/override-labels.ts";
-import type { IneffectiveDirectives } from "../rewrite/supergraph-features.ts";
+import type { PublishedSupergraph } from "../rewrite/query-planner.ts";
 
 /** `id` identifies a supergraph from `load` to `drop`. `start` does nothing: its result means that the worker is running. */
 export type Task =
@@ -39,16 +37,9 @@ export type TaskResult =
   | { readonly kind: "too-complex"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string; readonly stack: string | undefined };
 
-export interface LoadedSupergraph {
-  /** The API schema: the supergraph as clients see it. */
-  readonly apiSdl: string;
-  /** The prefix for aliases in operations to plan. No field name of the supergraph begins with it. */
-  readonly aliasPrefix: string;
+export interface LoadedSupergraph extends PublishedSupergraph {
   /** The responses to the introspection queries that tools send. */
   readonly introspection: readonly IntrospectionEntry[];
-  readonly overrideLabels: OverrideLabels;
-  readonly ineffectiveDirectives: IneffectiveDirectives;
-  readonly rootFieldPriorities: RootFieldPriorities;
 }
 
 /** A log entry of Apollo's libraries in the worker. It belongs to no task. */

@@ -3,28 +3,28 @@ import { Kind, type OperationDefinitionNode, parse, print, stripIgnoredCharacter
 import { describe, expect, test } from "vitest";
 import { composeSupergraph, federationLink } from "../../../../test/helpers/subgraphs.ts";
 import { createQueryPlanner } from "./query-planner.ts";
-import { planIfResolvable, planResolvableParts } from "./plan-resolvable.ts";
+import { planResolvable } from "./plan-resolvable.ts";
 
-describe("planIfResolvable", () => {
+describe("without hidden fields", () => {
   test("an operation with an unresolvable field has a plan without a node", () => {
     const plan = fail("Was not able to find any options for a: so it is.");
-    expect(planIfResolvable(operation, plan)).toEqual({ kind: "QueryPlan" });
+    expect(planResolvable(operation, plan, false)).toEqual({ kind: "QueryPlan" });
   });
 
   test.each([
     "Cannot add selection of field X.a to selection set of X that is potentially an interface object type at runtime",
     "Subgraph one has no entities defined",
   ])("so has an operation with an unresolvable field of an interface object: %s", (message) => {
-    expect(planIfResolvable(operation, fail(message))).toEqual({ kind: "QueryPlan" });
+    expect(planResolvable(operation, fail(message), false)).toEqual({ kind: "QueryPlan" });
   });
 
   test("other errors are thrown", () => {
-    expect(() => planIfResolvable(operation, fail("too complex"))).toThrow("too complex");
+    expect(() => planResolvable(operation, fail("too complex"), false)).toThrow("too complex");
   });
 
   test("a plan is returned as it is", () => {
     const plan: QueryPlan = { kind: "QueryPlan", node: { kind: "Sequence", nodes: [] } };
-    expect(planIfResolvable(operation, () => plan)).toBe(plan);
+    expect(planResolvable(operation, () => plan, false)).toBe(plan);
   });
 
   test.each(["{ one { id } }", "{ one { id } two }", "mutation { do one { id } }"])(
@@ -39,7 +39,7 @@ describe("planIfResolvable", () => {
   });
 });
 
-describe("planResolvableParts", () => {
+describe("with hidden fields", () => {
   test("a field behind a chain that leads to its interface object is omitted, with the real planner", () => {
     const subgraphs = chain.map((typeDefs, at) => ({ name: `s${at}`, url: "", typeDefs: federationLink + typeDefs }));
     const { node } = createQueryPlanner(composeSupergraph(subgraphs)).plan("{ top { score similar { id } } }");
@@ -60,10 +60,11 @@ describe("planResolvableParts", () => {
 
   test("a resolvable operation is planned once", () => {
     const plannings: string[] = [];
-    planResolvableParts(operationOf("{ a b }"), (operation) => {
+    const plan = (operation: OperationDefinitionNode): QueryPlan => {
       plannings.push(textOf(operation));
       return { kind: "QueryPlan" };
-    });
+    };
+    planResolvable(operationOf("{ a b }"), plan, true);
     expect(plannings).toEqual(["{a b}"]);
   });
 
@@ -71,7 +72,7 @@ describe("planResolvableParts", () => {
     const fail = () => {
       throw new Error("too complex");
     };
-    expect(() => planResolvableParts(operationOf("{ bad }"), fail)).toThrow("too complex");
+    expect(() => planResolvable(operationOf("{ bad }"), fail, true)).toThrow("too complex");
     expect(() => planned(`{ ${"bad a ".repeat(150)} }`)).toThrow("Was not able to find any options for bad");
   });
 });
@@ -90,7 +91,7 @@ function planned(text: string): string | undefined {
     last = textOf(operation);
     return { kind: "QueryPlan", node: { kind: "Sequence", nodes: [] } };
   };
-  const { node } = planResolvableParts(operationOf(text), plan);
+  const { node } = planResolvable(operationOf(text), plan, true);
   return node && last;
 }
 

@@ -7,28 +7,19 @@ import { withSelections } from "../normalize/resolve-conditions.ts";
 
 type Plan = (operation: OperationDefinitionNode) => QueryPlan;
 
-/** Without a node if a field is unresolvable: the whole operation is rejected, so a mutation is not executed in part. */
-export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
-  try {
-    return plan(operation);
-  } catch (error) {
-    if (isUnresolvable(error)) return { kind: "QueryPlan" };
-    throw error;
-  }
-}
-
 const attemptsMax = 200;
 
 /**
- * Plans the resolvable part; each other field is FIELD_NOT_PROVIDED. A virtual subgraph can hide the only path to a field: a chain of `@requires`
- * through objects that lead back to the requiring interface object.
+ * Without a node if a field is unresolvable: the whole operation is rejected, so a mutation is not executed in part.
+ * @param isFieldHidden a virtual subgraph can hide the only path to a field: a chain of `@requires` through objects that lead back to the requiring
+ * interface object. Then the resolvable part is planned, and each other field is FIELD_NOT_PROVIDED.
  */
-export function planResolvableParts(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
+export function planResolvable(operation: OperationDefinitionNode, plan: Plan, isFieldHidden: boolean): QueryPlan {
   try {
     return plan(operation);
   } catch (error) {
     if (!isUnresolvable(error)) throw error;
-    const selections = findResolvable(operation, plan, error);
+    const selections = isFieldHidden ? findResolvable(operation, plan, error) : [];
     return selections.length === 0 ? { kind: "QueryPlan" } : plan(withSelections(operation, selections));
   }
 }

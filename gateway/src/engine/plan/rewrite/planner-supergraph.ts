@@ -1,26 +1,16 @@
 // Writes the supergraph that Apollo's query planner gets: it differs from the published one where the plans would be wrong.
-import type { DirectiveNode, DocumentNode } from "graphql";
-import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
-import { findOverrideLabels, type OverrideLabels, readLabelsThroughInterfaces } from "./override-labels.ts";
-import { createBranchSeparator, type SeparateBranches } from "./separate-branches.ts";
-import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
+import type { DirectiveNode } from "graphql";
+import { choosePrefix } from "../normalize/normalize.ts";
+import { findOverrideLabels, readLabelsThroughInterfaces } from "./override-labels.ts";
+import { createBranchSeparator } from "./separate-branches.ts";
+import { separateRequires } from "./separate-requires.ts";
 import { isNamed, isResolvable } from "./supergraph-directives.ts";
 import { createSupergraphEdit, type SupergraphEdit } from "./supergraph-edit.ts";
 import { rejectUnsupportedFeatures } from "./supergraph-features.ts";
-import { addSyntheticFields, type SyntheticFields } from "./synthetic-fields.ts";
-
-export interface PlannerSupergraph {
-  readonly document: DocumentNode;
-  readonly syntheticFields: SyntheticFields;
-  readonly virtualSubgraphs: VirtualSubgraphs;
-  readonly separateBranches: SeparateBranches;
-  readonly overrideLabels: OverrideLabels;
-  /** The prefix that `normalize` gives to aliases. No name of a published field or of a synthetic field begins with it. */
-  readonly aliasPrefix: string;
-}
+import { addSyntheticFields } from "./synthetic-fields.ts";
 
 /** @throws Error if the text is not SDL, or has unsupported features or too many labels of `@override`. */
-export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
+export function createPlannerSupergraph(supergraphSdl: string) {
   const edit = createSupergraphEdit(supergraphSdl);
   rejectUnsupportedFeatures(edit.document);
   // Labels and names are read before the steps below change it: they are those of published fields.
@@ -31,7 +21,8 @@ export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergrap
   const virtualSubgraphs = separateRequires(edit, syntheticFields);
   // The last step: it applies to virtual subgraphs too.
   readLabelsThroughInterfaces(edit);
-  const aliasPrefix = chooseAliasPrefix(fieldNames);
+  // Nor does a name of a synthetic field begin with it: those have another letter.
+  const aliasPrefix = choosePrefix("a", fieldNames);
   return {
     document: edit.toDocument(),
     syntheticFields,

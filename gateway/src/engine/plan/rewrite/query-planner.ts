@@ -16,7 +16,7 @@ import {
 } from "./executable-directives.ts";
 import { patchFetchMerging } from "./fetch-merge-patch.ts";
 import type { OverrideLabels } from "./override-labels.ts";
-import { planIfResolvable, planResolvableParts } from "./plan-resolvable.ts";
+import { planResolvable } from "./plan-resolvable.ts";
 import { createPlannerSupergraph } from "./planner-supergraph.ts";
 import { restorePlan } from "./restore-plan.ts";
 import { findRootFieldPriorities } from "./root-field-priorities.ts";
@@ -24,14 +24,17 @@ import { splitMutation } from "./split-mutation.ts";
 import { parseOperation } from "./supergraph-edit.ts";
 import { type IneffectiveDirectives, listIneffectiveDirectives, supportedFeatures } from "./supergraph-features.ts";
 
-export interface QueryPlanner {
+export interface PublishedSupergraph {
   /** The API schema: the supergraph as clients see it. */
   readonly apiSdl: string;
-  /** The prefix that `normalize` gives to aliases. */
+  /** The prefix for aliases in operations to plan. No field name of the supergraph begins with it. */
   readonly aliasPrefix: string;
   readonly overrideLabels: OverrideLabels;
   readonly ineffectiveDirectives: IneffectiveDirectives;
   readonly rootFieldPriorities: RootFieldPriorities;
+}
+
+export interface QueryPlanner extends PublishedSupergraph {
   /**
    * @param operationText the printed `planned` of a `NormalizedOperation`: one anonymous operation.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
@@ -52,9 +55,8 @@ patchFetchMerging();
 
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
 export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
-  const plannerSupergraph = createPlannerSupergraph(supergraphSdl);
   const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
-    plannerSupergraph;
+    createPlannerSupergraph(supergraphSdl);
   const supergraph = validateSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = chooseDirectiveNames(document);
@@ -70,9 +72,6 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     return restorePlan(separateBranches(plan), additions);
   }
 
-  // A virtual subgraph can hide the only path to a field that exists in the published supergraph: the other fields are then planned. Without virtual
-  // subgraphs, no subgraph can resolve such a field, and the plan has no `node`: the operation is rejected.
-  const planPart = virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
   return {
     apiSdl,
     aliasPrefix,
@@ -82,7 +81,8 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     plan(operationText, enabledLabels = []) {
       const conditions = new Map(enabledLabels.map((label) => [label, true]));
       const parts = splitMutation(parseOperation(operationText));
-      const plans = parts.map((part) => planPart(part, (definition) => planOne(definition, conditions)));
+      const plan = (definition: OperationDefinitionNode) => planOne(definition, conditions);
+      const plans = parts.map((part) => planResolvable(part, plan, virtualSubgraphs.size > 0));
       const areAllResolvable = plans.every(({ node }) => node !== undefined);
       // If one root field of a mutation has no plan, the whole mutation has none, so it is not executed in part.
       return areAllResolvable ? inSequence(plans) : { kind: "QueryPlan" };

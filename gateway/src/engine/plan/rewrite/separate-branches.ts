@@ -13,7 +13,7 @@ import {
 import { listVariables } from "../normalize/collect-fields.ts";
 import { withSelections } from "../normalize/resolve-conditions.ts";
 import type { VirtualSubgraphs } from "./separate-requires.ts";
-import { isInterfaceObject, isJoin, isNamed, resolvableKeysOf, stringOf } from "./supergraph-directives.ts";
+import { isInterfaceObject, isJoin, readGraphs, resolvableKeysOf, stringOf } from "./supergraph-directives.ts";
 import { parseFieldSet, parseOperation, type SupergraphView } from "./supergraph-edit.ts";
 
 export type SeparateBranches = (plan: QueryPlan) => QueryPlan;
@@ -28,7 +28,7 @@ export function createBranchSeparator(
   supergraph: SupergraphView,
   virtualSubgraphs: VirtualSubgraphs,
 ): SeparateBranches {
-  const graphByService = readGraphs(supergraph);
+  const graphByService = readGraphs(supergraph.types.get("join__Graph")?.members ?? []);
 
   function createRequirementOf(service: string, graph: string): RequirementOf {
     const isFieldJoin = isJoin("join__field", graph);
@@ -72,15 +72,6 @@ export function createBranchSeparator(
   }
 
   return (plan) => (plan.node && plan.node.kind !== "Subscription" ? { ...plan, node: separateIn(plan.node) } : plan);
-}
-
-function readGraphs({ types }: SupergraphView): ReadonlyMap<string, string> {
-  const graphByService = new Map<string, string>();
-  for (const [graph, { directives }] of types.get("join__Graph")?.members ?? []) {
-    const service = directives.filter(isNamed("join__graph")).map((directive) => stringOf(directive, "name"))[0];
-    if (service !== undefined) graphByService.set(service, graph);
-  }
-  return graphByService;
 }
 
 function typeConditionOf(selection: QueryPlanSelectionNode): readonly string[] {

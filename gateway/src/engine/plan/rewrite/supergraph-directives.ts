@@ -55,6 +55,16 @@ export function graphsOf({ directives }: Joined): readonly string[] {
   return [...new Set(graphs)].filter((graph) => typeof graph === "string");
 }
 
+/** By service: its value of the enum `join__Graph`. @param values of the enum, by name. */
+export function readGraphs(values: Iterable<readonly [string, Partial<Joined>]>): ReadonlyMap<string, string> {
+  const graphByService = new Map<string, string>();
+  for (const [graph, { directives = [] }] of values) {
+    const directive = directives.find(isNamed("join__graph"));
+    graphByService.set((directive && stringOf(directive, "name")) ?? graph, graph);
+  }
+  return graphByService;
+}
+
 export function isResolvable(joinType: DirectiveNode): boolean {
   return argumentOf(joinType, "resolvable") !== false;
 }

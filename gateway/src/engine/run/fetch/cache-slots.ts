@@ -1,11 +1,9 @@
 // Stage 4 of 5: run. The results that a request for the entity cache consists of. Pure.
+import type { Json } from "@tributary/kit/json/json";
 import type { CacheHit, SubgraphCache } from "../caching/subgraph-cache.ts";
 import { createCachingCollector } from "../caching/response-caching.ts";
 import type { ComposedResult } from "../caching/whole-results.ts";
-import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
-
-type Json = Readonly<Record<string, unknown>>;
-type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
+import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-response.ts";
 
 export interface CacheableRead {
   readonly cache: SubgraphCache;
@@ -67,13 +65,24 @@ export function listSlots(
   return slots;
 }
 
-export function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): string {
+/**
+ * The JSON of a request.
+ * @param head `{"query":"…"`, up to the variables.
+ * @param representations of each entity fetch, as JSON members.
+ * @param clientVariables JSON members, separated by commas.
+ */
+export function writeBody(head: string, representations: readonly string[], clientVariables: string): string {
+  const members = clientVariables === "" ? representations : [...representations, clientVariables];
+  return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
+}
+
+/** The request for these slots only. */
+export function writeSlots({ head, variables, lists }: ReadParts, sent: SentSlots): string {
   const members = lists.map((list) => {
     const texts = (sent.get(list) ?? []).map(({ index }) => list.representations.textOf(index));
     return `"${list.variable}":[${texts.join(",")}]`;
   });
-  if (variables !== "") members.push(variables);
-  return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
+  return writeBody(head, members, variables);
 }
 
 export function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slot, unknown> {

@@ -15,7 +15,7 @@ import {
   type SentSlots,
   type Slot,
   type SlotFetch,
-  writeBody,
+  writeSlots,
 } from "./cache-slots.ts";
 import type { EntityFill } from "../caching/freshness.ts";
 import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
@@ -83,7 +83,7 @@ async function readMissing(read: Read, slots: readonly Slot[]): Promise<readonly
   const fill = cache.startFill(request.settledWrites);
   const result = await read.send({
     ...request,
-    body: withCacheMetadata(writeBody(read, sent)),
+    body: withCacheMetadata(writeSlots(read, sent)),
     authorization: undefined,
     wantsCaching: true,
     onResult: (fetched) => storeResults(cache, fill, sent, fetched),
@@ -105,7 +105,7 @@ async function readMissing(read: Read, slots: readonly Slot[]): Promise<readonly
 async function readAsCaller(read: Read, slots: readonly Slot[]): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const sent = Map.groupBy(slots, ({ list }) => list);
-  const result = await read.send({ ...read.request, body: writeBody(read, sent) });
+  const result = await read.send({ ...read.request, body: writeSlots(read, sent) });
   return [{ sent, result, used: new Set(slots) }];
 }
 

@@ -12,7 +12,7 @@ export interface FetchOptions extends SendOptions {
 }
 
 /**
- * A client request repeats nothing that it has. The entity cache is above sharing, so that what it lacks is fetched once for all clients; it can wait
+ * From the outside: the memo of the client request, the entity cache, sharing, the request itself. The entity cache is above sharing, so that what it lacks is fetched once for all clients; it can wait
  * for a feed and send two requests, so the signal is checked again below it.
  */
 export function createFetch(o: FetchOptions): Fetch {

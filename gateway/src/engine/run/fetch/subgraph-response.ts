@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, 7.1 "Response Format").
 import { parseBigIntJson } from "@tributary/kit/json/exact-json";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { isClientCode, isForwardedCode } from "../../../errors/codes.ts";
 import type { SharedSource } from "../caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "../caching/response-caching.ts";
@@ -119,12 +120,10 @@ function mayRejectDocument({ extensions: { code } }: SubgraphError): boolean {
 }
 
 /** Whole numbers beyond 2^53 - 1 become bigints: rounded, a key would be that of another row. */
-function parseObject(json: Uint8Array): Record<string, unknown> | undefined {
+function parseObject(json: Uint8Array): Json | undefined {
   try {
     const body = parseBigIntJson(json);
-    return typeof body === "object" && body !== null && !Array.isArray(body)
-      ? (body as Record<string, unknown>)
-      : undefined;
+    return isJsonObject(body) ? body : undefined;
   } catch {
     return undefined;
   }
@@ -137,8 +136,8 @@ function readErrors(raw: unknown): readonly SubgraphError[] | undefined {
 }
 
 function readError(raw: unknown): SubgraphError | undefined {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return undefined;
-  const { message, path, extensions } = raw as Record<string, unknown>;
+  if (!isJsonObject(raw)) return undefined;
+  const { message, path, extensions } = raw;
   return {
     message: typeof message === "string" ? message : "",
     path: readPath(path),
