@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. Decides whether an overloaded gateway serves an operation, once stage 2 knows its priority.
+// Stage 1 of 5: admit. Decides whether an overloaded gateway serves an operation, after its parameters are read and before it is executed.
 import type { Admission } from "@tributary/kit/admission/admission";
 import { lowerByPriorityHeader, type PriorityClass } from "@tributary/kit/admission/priority";
 import type { GatewayExchange } from "./exchange.ts";

@@ -7,6 +7,7 @@ import { Rejection } from "../errors/rejections.ts";
 import { execute } from "./execute.ts";
 import type { ExecuteOptions, ExecutionRequest } from "./execution.ts";
 import type { GatewayObservation } from "../observations.ts";
+import type { CompiledPlan } from "./plan/compile/compiled-plan.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { SupergraphStages } from "./generation/supergraph-stages.ts";
 import type { DocumentValidator } from "./generation/apollo-validation.ts";
@@ -63,6 +64,22 @@ test("fetches are aborted when the connection closes during the run", async () =
   expect(connection.listenerCount("close")).toBe(0);
 });
 
+test("no fetch is sent if planning has taken until the deadline", async () => {
+  let reason: unknown;
+  const parts: Partial<SupergraphStages> = {
+    plan: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return { kind: OperationTypeNode.MUTATION, fetches: [], introspection: undefined } as unknown as CompiledPlan;
+    },
+    run(_plan, _operation, _variables, { deadline }) {
+      ({ reason } = deadline.signal());
+      return Promise.reject(new Error("aborted"));
+    },
+  };
+  await run({}, parts, undefined, 20);
+  expect(reason).toBe("timeout");
+});
+
 test("the CPU time of two callers that alternate is measured for both", async () => {
   const ada = { documentCpuMs: 0, resultCpuMs: 0 };
   const grace = { documentCpuMs: 0, resultCpuMs: 0 };
@@ -92,6 +109,7 @@ function run(
   request: Partial<ExecutionRequest> = {},
   parts: Partial<SupergraphStages & DocumentValidator> = {},
   observe: ExecuteOptions["observe"] = () => {},
+  requestTimeoutMs = 1_000,
 ) {
   const stages = {
     apiSchema: buildSchema("type Query { a(id: ID): Int }"),
@@ -118,7 +136,7 @@ function run(
     ...request,
   };
   return execute({ stages, validation }, executed, {
-    requestTimeoutMs: 1_000,
+    requestTimeoutMs,
     measuresStages: false,
     receipts: createReceipts(["a key for tests only"]),
     charges: { chargeOperation() {}, debitResult() {} },

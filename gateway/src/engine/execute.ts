@@ -63,7 +63,8 @@ export async function execute(
     record?.enter("shape");
     const shapeMs = isTimed ? performance.now() : 0;
     const { body, summary } = stages.shape(plan, fetched, operation, scope);
-    if (isSampled) countResultCpu(cpu, startedMs - runMs + performance.now() - shapeMs);
+    // The CPU time of introspection is counted already.
+    if (isSampled && !isIntrospection) countResultCpu(cpu, startedMs - runMs + performance.now() - shapeMs);
     o.charges.debitResult(request, plan.kind, plan.fetches.length, body.length);
 
     const startsMs = o.measuresStages ? ([planMs, runMs, shapeMs] as const) : undefined;

@@ -38,6 +38,7 @@ export interface ExecutionRequest {
 
 export type ExecutionResult =
   | ExecutedOperation
+  /** By the rules of validation and coercion. A document that exceeds a limit is `rejected`. */
   | { readonly kind: "invalid"; readonly operation: InvalidOperation }
   /** `error` is a Rejection, or else a bug. `identity` is undefined before the operation is validated. */
   | { readonly kind: "rejected"; readonly error: unknown; readonly identity: OperationIdentity | undefined };

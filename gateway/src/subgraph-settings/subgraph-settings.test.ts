@@ -72,8 +72,14 @@ describe("the settings of a subgraph", () => {
       ENTITY_CACHE_USER: "on",
       ENTITY_CACHE_BOOKS: "off",
       ENTITY_CACHE_BYTES_MAX: "100000",
+      SUBGRAPH_FEED_URL_USER: "http://x",
     });
-    expect(unknownVariables).toEqual(["SUBGRAPH_URL_USER", "SUBGRAPH_KEY_CHECK_USER", "ENTITY_CACHE_USER"]);
+    expect(unknownVariables).toEqual([
+      "SUBGRAPH_URL_USER",
+      "SUBGRAPH_KEY_CHECK_USER",
+      "ENTITY_CACHE_USER",
+      "SUBGRAPH_FEED_URL_USER",
+    ]);
   });
 });
 

@@ -1,7 +1,14 @@
 // The settings of each subgraph of a supergraph. Resolved once per generation, from the supergraph and the variables.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
-import { cachePrefix, keyCheckPrefix, type SubgraphVariables, suffixOf, urlPrefix } from "./subgraph-variables.ts";
+import {
+  cachePrefix,
+  feedPrefix,
+  keyCheckPrefix,
+  type SubgraphVariables,
+  suffixOf,
+  urlPrefix,
+} from "./subgraph-variables.ts";
 
 export interface SubgraphSettings {
   readonly service: string;
@@ -25,7 +32,7 @@ export interface ResolvedSubgraphs {
  * @throws Error if the document is not a supergraph.
  */
 export function resolveSubgraphs(supergraph: DocumentNode, variables: SubgraphVariables): ResolvedSubgraphs {
-  const { timeoutMs, bodyBytesMax, urls, checksKeys, cached } = variables;
+  const { timeoutMs, bodyBytesMax, urls, checksKeys, feeds, cached } = variables;
   const graphs = readJoinGraph(supergraph);
   const subgraphs = graphs.map(({ service, url }) => {
     const suffix = suffixOf(service);
@@ -45,6 +52,7 @@ export function resolveSubgraphs(supergraph: DocumentNode, variables: SubgraphVa
     ...listUnknown(urlPrefix, urls),
     ...listUnknown(keyCheckPrefix, checksKeys),
     ...listUnknown(cachePrefix, cached),
+    ...listUnknown(feedPrefix, feeds),
   ];
   return { subgraphs, unknownVariables };
 }

@@ -12,6 +12,8 @@ export interface SubgraphVariables {
   readonly urls: ReadonlyMap<string, readonly string[]>;
   /** `SUBGRAPH_KEY_CHECK_<NAME>` */
   readonly checksKeys: ReadonlyMap<string, boolean>;
+  /** The suffixes of `SUBGRAPH_FEED_URL_<NAME>` */
+  readonly feeds: ReadonlySet<string>;
   /** `ENTITY_CACHE_<NAME>=on` */
   readonly cached: ReadonlySet<string>;
   /** Undefined if no subgraph is cached. */
@@ -27,7 +29,7 @@ interface EntityCacheSettings extends FollowedFeedsConfig {
 export const urlPrefix = "SUBGRAPH_URL_";
 export const keyCheckPrefix = "SUBGRAPH_KEY_CHECK_";
 export const cachePrefix = "ENTITY_CACHE_";
-const feedPrefix = "SUBGRAPH_FEED_URL_";
+export const feedPrefix = "SUBGRAPH_FEED_URL_";
 /** Has the prefix of the variables of the subgraphs, but names no subgraph. */
 const bytesMaxVariable = "ENTITY_CACHE_BYTES_MAX";
 
@@ -40,7 +42,7 @@ export function suffixOf(subgraph: string): string {
 }
 
 /**
- * The name of a subgraph in the entity cache, in feeds and in their metrics. It is the subgraph's own name, if that consists of lower-case letters,
+ * The name of a subgraph in the configuration and the store of the entity cache, in feeds, and in metrics of feeds. It is the subgraph's own name, if that consists of lower-case letters,
  * digits and hyphens: feeds are followed before the supergraph with the exact names is loaded.
  */
 export function followedNameOf(subgraph: string): string {
@@ -56,6 +58,8 @@ export function readSubgraphVariables(
   const caching = readEach(env, cachePrefix, (value, name) =>
     name === bytesMaxVariable ? false : readSwitch(env, value, name),
   );
+  // Declares the prefix too, so that these variables are not reported as misspelt when no subgraph is cached.
+  const feeds = readEach(env, feedPrefix, () => true);
   const cached = new Set([...caching.keys()].filter((suffix) => caching.get(suffix)));
   return {
     timeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
@@ -72,6 +76,7 @@ export function readSubgraphVariables(
     }),
     urls,
     checksKeys,
+    feeds: new Set(feeds.keys()),
     cached,
     entityCache: readEntityCache(env, profile, { urls, cached }),
   };
@@ -86,10 +91,8 @@ function readEntityCache(
     fallback: 67_108_864,
     min: 100_000,
     max: 10_000_000_000,
-    why: "estimated memory of the entity cache; the results that were not used for the longest time are evicted",
+    why: "estimated memory of the entity cache; results that were not used lately are evicted; parts of it are for request texts and for whole results",
   });
-  // Declares the prefix, so that these variables are not reported as misspelt when no subgraph is cached.
-  env.withPrefix(feedPrefix);
   if (cached.size === 0) return undefined;
   // The default URLs of a feed follow from these. Without them, a subgraph has a feed only if SUBGRAPH_FEED_URL_<NAME> is set.
   const urlsByService = Object.fromEntries(

@@ -34,9 +34,11 @@ export function createDeadline(
   function start(): AbortSource {
     const started = new AbortSource();
     source = started;
-    const remainingMs = Math.max(0, deadlineMs - performance.now());
-    timer = setTimeout(() => started.abort("timeout" satisfies AbortReason), remainingMs);
-    // The client may have disconnected while its body was decompressed, or its operation planned.
+    const abortLate = () => started.abort("timeout" satisfies AbortReason);
+    const remainingMs = deadlineMs - performance.now();
+    // The deadline may have passed, or the client have disconnected, while the operation was planned: then no fetch is sent.
+    if (remainingMs <= 0) abortLate();
+    else timer = setTimeout(abortLate, remainingMs);
     if (connection.closed) abortOnClose();
     else connection.once("close", abortOnClose);
     return started;
