@@ -40,7 +40,7 @@ test.each([
   ["listSpareGadgets, /spare-gadgets/:id", "listLineItems, /line-items/:id"],
   ["spare_gadgets.parent_thing_id", "line_items.user_id"],
   ["gadget-shop:write, GADGET", "line-items:write, GADGET"],
-  ["@tributary/template-team 4900 5000 49000", "@tributary/line-items-team 4005 4105 49000"],
+  ["@tributary/template-team 4950 5050 49500", "@tributary/line-items-team 4005 4105 49500"],
   ["A spare gadget of a parent thing.", "A line item of a user."],
 ])("%s becomes %s", (text, renamed) => {
   expect(createRenaming(names)(text)).toBe(renamed);

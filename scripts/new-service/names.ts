@@ -37,7 +37,7 @@ export const templateNames: NewServiceNames = {
   plural: "SpareGadgets",
   parent: "ParentThing",
   team: "@tributary/template-team",
-  port: 4900,
+  port: 4950,
 };
 
 const endsInConsonantAndY = /[^aeiou]y$/;

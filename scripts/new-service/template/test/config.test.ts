@@ -9,7 +9,7 @@ test("the README's table lists every variable of the configuration", async () =>
   expect(expectReadmeTable(readme, describeEnvironment(readConfig))).toEqual([]);
 });
 
-test("with only DATABASE_URL it is a development service on port 4900", () => {
+test("with only DATABASE_URL it is a development service on port 4950", () => {
   const databaseUrl = "postgres://gadget-shop@127.0.0.1/gadget-shop";
-  expect(readConfig({ DATABASE_URL: databaseUrl })).toMatchObject({ port: 4900, profile: "development", databaseUrl });
+  expect(readConfig({ DATABASE_URL: databaseUrl })).toMatchObject({ port: 4950, profile: "development", databaseUrl });
 });
