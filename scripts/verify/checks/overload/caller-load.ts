@@ -12,7 +12,7 @@ export interface RequestTemplate {
   readonly localAddress: string;
   /** The HTTP request. `unique` has eight digits and differs between requests, so that no cache serves one and no two share a fetch. */
   write(unique: number): string;
-  /** The length of a served response's body. With status 200, an error is shorter or longer. */
+  /** The length of a served response's body. With status 200, a rejection is shorter, and another error longer. */
   readonly bodyBytes: readonly [min: number, max: number];
 }
 
@@ -33,7 +33,7 @@ interface Counts {
   /** Served within a second of the time at which the request was due. */
   good: number;
   late: number;
-  /** Status 503: the process is overloaded. */
+  /** Status 503, or 200 with a shorter body: the process is overloaded. */
   rejected: number;
   /** Status 429: the caller exceeds its rate limit. */
   limited: number;
@@ -142,7 +142,7 @@ function createCounter(connections: Connections) {
       if (outcome === undefined) return `status ${response.status}, ${response.bodyBytes} bytes: ${response.excerpt}`;
       for (const counts of [all, ofKind]) {
         counts[outcome]++;
-        if (response.status === 200) counts.latenciesMs.push(latencyMs);
+        if (outcome === "good" || outcome === "late") counts.latenciesMs.push(latencyMs);
       }
       return undefined;
     },
@@ -158,7 +158,9 @@ function toOutcome({ status, bodyBytes }: ResponseSummary, template: RequestTemp
   if (status === 503) return "rejected";
   if (status === 429) return "limited";
   const [min, max] = template.bodyBytes;
-  if (status !== 200 || bodyBytes < min || bodyBytes > max) return undefined;
+  // The gateway's rejection for `Accept: application/json`.
+  if (status === 200 && bodyBytes < min) return "rejected";
+  if (status !== 200 || bodyBytes > max) return undefined;
   return latencyMs <= inTimeMs ? "good" : "late";
 }
 

@@ -116,24 +116,27 @@ export function createRequest({ kind, port }: LoadTarget, options: RequestOption
     return { ...common, write, bodyBytes: [1_000, Infinity] };
   }
   const selection = `${itemFields[priority]}(skip: $s) { id name price tags }`;
-  return { ...common, write: (unique) => toPost(selection, unique), bodyBytes: [50_000, Infinity] };
+  return { ...common, write: (unique) => toPost(selection, "application/json", unique), bodyBytes: [50_000, Infinity] };
 }
 
-/** Of the gateway, a request whose response has one item; of the REST proxy, the same as `createRequest`. */
+/**
+ * Of the gateway, a request whose response has one item; of the REST proxy, the same as `createRequest`. With its `Accept`, a request above a rate
+ * limit has the status 429.
+ */
 export function createSmallRequest(target: LoadTarget, options: RequestOptions): RequestTemplate {
   const request = createRequest(target, options);
   if (target.kind === "rest-proxy") return request;
-  return { ...request, write: (unique) => toPost("item(skip: $s) { id name }", unique), bodyBytes: [1, 100] };
+  const accept = "application/graphql-response+json";
+  return { ...request, write: (unique) => toPost("item(skip: $s) { id name }", accept, unique), bodyBytes: [1, 100] };
 }
 
-/** With this `Accept`, a rejection has the status 429 or 503 instead of 200. */
-function toPost(selection: string, unique: number): string {
+function toPost(selection: string, accept: string, unique: number): string {
   const body = `{"query":"query($s:Int){${selection}}","variables":{"s":${unique}}}`;
   const head = [
     "POST /graphql HTTP/1.1",
     "Host: 127.0.0.1",
     "Content-Type: application/json",
-    "Accept: application/graphql-response+json",
+    `Accept: ${accept}`,
     `Content-Length: ${body.length}`,
   ];
   return `${head.join("\r\n")}\r\n\r\n${body}`;
