@@ -1,31 +1,17 @@
-// The subgraph and the REST origin of overload. Each response has so many items that the capacity of the processes under test is small (pressure.ts).
+// The process with the subgraph and the REST origin of overload. Each response has so many items that the capacity of the processes under test is small
+// (pressure.ts). In the process of the load, responses would wait for the load's bursts, and the gateway would take that for a slow subgraph.
 import { startStubUpstream, toHttp } from "../../../../bench/testbed/stub-upstream.ts";
+import { itemFields } from "./item-schema.ts";
 
 /** Items in a GraphQL response: the gateway reads and writes each item. */
 const itemsInResult = 1_000;
 /** Items in a REST response: the REST proxy compresses the response. */
 const itemsInBody = 1_500;
 
-/** Fields of Query, by priority. The stub searches the request body for them, so no name contains another one in the same case. */
-export const itemFields = { normal: "items", critical: "urgentItems", background: "backgroundItems" } as const;
+process.on("disconnect", () => process.exit());
+process.send?.(await startItemUpstream());
 
-export const itemTypeDefs = `
-  extend schema
-    @link(url: "https://specs.apollo.dev/federation/v2.5", import: ["@composeDirective"])
-    @link(url: "https://specs.tributary.example/priority/v1.0", import: ["@priority"])
-    @composeDirective(name: "@priority")
-  directive @priority(class: String!) on FIELD_DEFINITION
-  type Query {
-    items(skip: Int): [Item!]!
-    urgentItems(skip: Int): [Item!]! @priority(class: "critical")
-    backgroundItems(skip: Int): [Item!]! @priority(class: "background")
-    item(skip: Int): Item
-  }
-  type Item { id: ID! name: String! price: Int! tags: [String!]! }
-`;
-
-/** Resolves with the URL. */
-export function startItemUpstream(): Promise<string> {
+function startItemUpstream(): Promise<string> {
   const items = createItems(itemsInResult);
   const [item] = items;
   const toResult = (data: object) => toHttp(JSON.stringify({ data }), ["Content-Type: application/json"]);

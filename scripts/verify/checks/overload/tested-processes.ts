@@ -1,16 +1,16 @@
-// The gateways and REST proxies under test, on core 0, and their requests. The load and the upstream run in this process, on core 1.
+// The gateways and REST proxies under test, on core 0, and their requests. The load runs in this process, on core 1, where the upstream has a process too.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { composeServices } from "@apollo/composition";
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { launch, pinThisProcess } from "@tributary/kit/testing/processes/launched-process";
+import { launch, pinThisProcess, receiveMessage } from "@tributary/kit/testing/processes/launched-process";
 import { parse } from "graphql";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { endpointKeys, type Environment } from "../../platform/part-process.ts";
 import type { RequestTemplate } from "./caller-load.ts";
-import { itemFields, itemTypeDefs, startItemUpstream } from "./item-upstream.ts";
+import { itemFields, itemTypeDefs } from "./item-schema.ts";
 import type { PartRun } from "./part.ts";
 
 export type EndpointKind = "gateway" | "rest-proxy";
@@ -38,7 +38,7 @@ export async function createProcessStarter(run: Pick<PartRun, "onCleanup">) {
   pinThisProcess(1);
   // The processes under test set this flag too (kit/src/process/main.ts). Without it, full garbage collections would delay requests.
   setFlagsFromString("--no-allocation-site-pretenuring");
-  const upstreamUrl = await startItemUpstream();
+  const upstreamUrl = await launchItemUpstream(run);
   const sources = {
     gateway: { SUPERGRAPH_FILE: join(folder, "supergraph.graphql") },
     "rest-proxy": { ROUTES_FILE: join(folder, "routes.json"), ITEMS_URL: upstreamUrl, ITEMS_FEED_URL: "none" },
@@ -51,6 +51,17 @@ export async function createProcessStarter(run: Pick<PartRun, "onCleanup">) {
     const started = await launchOnFirstCore(readNodeArguments(kind), variables, run);
     return { ...started, kind, adminPort };
   };
+}
+
+/** Resolves with the URL of item-upstream.ts. */
+function launchItemUpstream({ onCleanup }: Pick<PartRun, "onCleanup">): Promise<string> {
+  const upstream = launch({
+    args: [join(import.meta.dirname, "item-upstream.ts")],
+    core: 1,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  onCleanup(() => upstream.stop());
+  return receiveMessage<string>(upstream);
 }
 
 /** Starts empty-handler.ts. @param kind determines which requests it gets. */
