@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FeedPosition } from "./position.ts";
+import { type FeedPosition, writeFeedPosition } from "./position.ts";
 import type { Outbox, OutboxBatch, RecordedChange } from "./outbox.ts";
 
 /** `changes`: includes all changes up to the position. `reset`: every response from before the position may be outdated. */
@@ -49,6 +49,8 @@ export interface ChangeFeedOptions {
   readonly revocations?: RevocationSource | undefined;
   /** @param changes an estimate of the remaining ones, which increase while a transaction stays open. */
   onTrimmed?(changes: number): void;
+  /** More changes than a batch may have are sent as a reset to these readers. */
+  onFlood?(readers: number): void;
   /** The database is not reachable, or `groupsOf` or `revocations.ofChange` has thrown. */
   onError(error: unknown): void;
 }
@@ -172,27 +174,42 @@ class OutboxFeed implements ChangeFeed {
 
   async #sendChanges(outbox: Outbox, since: FeedPosition | undefined): Promise<FeedPosition> {
     const batch = await outbox.read(since);
-    const event = await this.#toEvent(batch);
+    const event = await this.#toEvent(batch, this.#started.size);
     for (const subscriber of this.#started) subscriber.send(event);
     await this.#startSubscribers(outbox);
     return batch.position;
   }
 
+  /** One read for all that resume at the same position, such as all readers of a replica that has stopped. */
   async #startSubscribers(outbox: Outbox): Promise<void> {
-    for (const [subscriber, since] of this.#starting) {
+    const startedAtMs = performance.now();
+    for (const since of this.#starting.values()) {
       const batch = await outbox.read(since);
-      const event = since === undefined ? await this.#createReset(batch.position) : await this.#toEvent(batch);
-      // False if the subscription ended during the read.
-      const isSubscribed = this.#starting.delete(subscriber);
-      if (!isSubscribed) continue;
-      this.#started.add(subscriber);
-      subscriber.send(event);
+      const event =
+        since === undefined
+          ? await this.#createReset(batch.position)
+          : await this.#toEvent(batch, this.#listStarting(since).length);
+      // Listed after the read: some have left during it, and others have come.
+      for (const subscriber of this.#listStarting(since)) {
+        this.#starting.delete(subscriber);
+        this.#started.add(subscriber);
+        subscriber.send(event);
+      }
+      const mustReadForStarted = performance.now() - startedAtMs > pollMs;
+      if (mustReadForStarted) return this.#alarm.ring();
     }
   }
 
-  async #toEvent({ position, changes }: OutboxBatch): Promise<FeedEvent> {
-    const effects = changes === "gap" ? undefined : this.#effectsOf(changes);
-    if (effects === undefined) return this.#createReset(position);
+  #listStarting(since: FeedPosition | undefined): readonly FeedSubscriber[] {
+    const key = since && writeFeedPosition(since);
+    const isSame = (other: FeedPosition | undefined) => (other && writeFeedPosition(other)) === key;
+    return [...this.#starting].filter(([, other]) => isSame(other)).map(([subscriber]) => subscriber);
+  }
+
+  async #toEvent({ position, changes }: OutboxBatch, readers: number): Promise<FeedEvent> {
+    const effects = typeof changes === "string" ? changes : this.#effectsOf(changes);
+    if (effects === "flood" && readers > 0) this.#options.onFlood?.(readers);
+    if (typeof effects === "string") return this.#createReset(position);
     return { kind: "changes", position, ...effects };
   }
 
@@ -201,8 +218,8 @@ class OutboxFeed implements ChangeFeed {
     return { kind: "reset", position, revoked: await this.#options.revocations?.list(revokedSubjectsMax) };
   }
 
-  /** Undefined if any response may be outdated. A failed change must not end the streams: they would read it again. */
-  #effectsOf(changes: readonly RecordedChange[]): Pick<ChangesEvent, "groups" | "revoked"> | undefined {
+  /** `gap` if any response may be outdated. A failed change must not end the streams: they would read it again. */
+  #effectsOf(changes: readonly RecordedChange[]): Pick<ChangesEvent, "groups" | "revoked"> | "gap" | "flood" {
     const { groupsOf, revocations, onError } = this.#options;
     const groups = new Set<string>();
     const revoked: string[] = [];
@@ -210,15 +227,15 @@ class OutboxFeed implements ChangeFeed {
       for (const change of changes) {
         // Recorded by publish_everything().
         const changedGroups = change.kind === "everything" ? undefined : groupsOf(change);
-        if (changedGroups === undefined) return undefined;
+        if (changedGroups === undefined) return "gap";
         for (const group of changedGroups) groups.add(group);
         if (revocations) revoked.push(...revocations.ofChange(change));
       }
     } catch (error) {
       onError(error);
-      return undefined;
+      return "gap";
     }
-    if (groups.size > groupsMax) return undefined;
+    if (groups.size > groupsMax) return "flood";
     return { groups: [...groups], revoked: revoked.length === 0 ? undefined : revoked };
   }
 

@@ -40,6 +40,21 @@ test("a stream without an event for a second ends, even if its server sends othe
   expect(String(await ended)).toContain("no event for a second");
 });
 
+test("a stream waits for its first event for as long as its server sends comments", async () => {
+  const { ended, events } = await follow((response) => {
+    let comments = 0;
+    const timer = setInterval(() => {
+      response.write(": waiting\n");
+      if (++comments < 7) return;
+      clearInterval(timer);
+      response.end(good);
+    }, 250);
+    response.once("close", () => clearInterval(timer));
+  });
+  expect(String(await ended)).toContain("ended the stream");
+  expect(events).toHaveLength(1);
+});
+
 test("a stream with an event in each second goes on", async () => {
   const { ended, events } = await follow((response) => {
     const timer = setInterval(() => response.write(good), 250);

@@ -13,7 +13,7 @@ export interface FeedStreamOptions {
   onEvent(event: FeedEvent): void;
 }
 
-/** Then the feed is down. It sends events at least every 250 ms. */
+/** Then the feed is down. It sends events at least every 250 ms, and comments before the first one. */
 export const silenceMsMax = 1_000;
 /** A thousand groups of 256 characters, ten thousand subjects of tokens, and the position. */
 const eventCharsMax = 1_048_576;
@@ -36,11 +36,17 @@ export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
       signal: AbortSignal.any([silence.signal, o.signal]),
     });
     if (response.statusCode !== 200) throw new Error(`The feed responded with status ${response.statusCode}.`);
+    let hasEvent = false;
     const parser = createParser({
       maxBufferSize: eventCharsMax,
       onEvent({ event, id, data }) {
         silenceTimer.refresh();
+        hasEvent = true;
         o.onEvent(toFeedEvent(event, id, data));
+      },
+      // Later only events prove that the replica can read its database.
+      onComment() {
+        if (!hasEvent) silenceTimer.refresh();
       },
       onError(error) {
         // Unknown fields are ignored (HTML Living Standard, 9.2.6).

@@ -1,9 +1,9 @@
 import { Writable } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../process/log.ts";
 import { feedMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import { createPrometheus } from "../telemetry/metrics/prometheus.ts";
-import { createFeedStateObserver } from "./feed-telemetry.ts";
+import { createFeedStateObserver, createFloodLog } from "./feed-telemetry.ts";
 
 test("a followed service is exported as 0 from the start, as 1 while its feed is up, and a service without a feed not at all", async () => {
   const { observe, readGauge } = await setUp(["posts", "line-items"]);
@@ -31,7 +31,22 @@ test("each state is one line with the service, and with the cause unless the fee
   ]);
 });
 
-async function setUp(services: readonly string[]) {
+test("the resets of a second are one warning with their number", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { log, lines } = createCollectedLog();
+  const reportFlood = createFloodLog(log);
+  for (const readers of [7, 1, 1]) reportFlood(readers);
+  vi.advanceTimersByTime(1_000);
+  reportFlood(2);
+  vi.advanceTimersByTime(1_000);
+  expect(lines).toMatchObject([
+    { level: "warn", resets: 9 },
+    { level: "warn", resets: 2 },
+  ]);
+});
+
+function createCollectedLog() {
   const lines: unknown[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -39,12 +54,13 @@ async function setUp(services: readonly string[]) {
       done();
     },
   });
+  return { lines, log: createLog({ name: "test", level: "debug", destination }) };
+}
+
+async function setUp(services: readonly string[]) {
+  const { lines, log } = createCollectedLog();
   const metrics = await createPrometheus(feedMetrics);
-  const observe = createFeedStateObserver({
-    metrics,
-    log: createLog({ name: "test", level: "debug", destination }),
-    services,
-  });
+  const observe = createFeedStateObserver({ metrics, log, services });
   // As the REST proxy does for all services of its routes.
   metrics.announce({ service: "without-feed" });
   const readGauge = async () =>

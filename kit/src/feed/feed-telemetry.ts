@@ -17,6 +17,21 @@ export interface FeedTelemetryOptions {
   readonly services: readonly string[];
 }
 
+const floodLogDelayMs = 1_000;
+
+/** One line for all readers of a second: after a restart of the service each of them connects at a time of its own. */
+export function createFloodLog(log: Log): (readers: number) => void {
+  let resets = 0;
+  function write(): void {
+    log.warn({ resets }, "too many changes at once for the change feed: its readers drop what they have cached");
+    resets = 0;
+  }
+  return (readers) => {
+    if (resets === 0) setTimeout(write, floodLogDelayMs).unref();
+    resets += readers;
+  };
+}
+
 export function createFeedStateObserver(o: FeedTelemetryOptions): (observation: FeedStateObservation) => void {
   const upGauge = o.metrics.gauge("tributary_feed_up");
   for (const service of o.services) upGauge.set({ service }, 0);

@@ -20,6 +20,7 @@ import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
 import { respondWithError } from "../rest/error-responses.ts";
 import { type ChangeFeed, createChangeFeed, type RevocationSource } from "../feed/change-feed.ts";
 import { startFeedListener } from "../feed/feed-listener.ts";
+import { createFloodLog } from "../feed/feed-telemetry.ts";
 import { openOutbox, type RecordedChange } from "../feed/outbox.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
@@ -294,6 +295,7 @@ function createServiceFeed(
       list: async (limit) => app().revocations?.list(limit) ?? [],
     },
     onTrimmed: showOutboxChanges,
+    onFlood: createFloodLog(log),
     onError(error) {
       countFeedDatabaseLost();
       log.warn(

@@ -39,6 +39,7 @@ export function defineIdempotencyTests(operation: IdempotentOperation): void {
 
   defineReplayTests(operation, () => ada);
   defineRejectionTests(operation, () => ada);
+  defineMethodTests(operation, () => ada);
   defineRecordTests(operation, () => ada);
 
   test("keys are separate for each caller", async () => {
@@ -173,6 +174,31 @@ function defineRejectionTests(operation: IdempotentOperation, ada: () => string)
         [{ pointer: "#/idempotencyKey", code: "unknown_field" }],
       ]);
     }
+  });
+}
+
+function defineMethodTests(operation: IdempotentOperation, ada: () => string): void {
+  const { service } = operation;
+
+  test("other methods than POST ignore the header, valid or not", async () => {
+    const records = "select 1 from idempotency_keys";
+    const first = await send(operation, "v2", { key: "ignored", token: ada() });
+    const recordsBefore = (await rows(service(), records)).length;
+    for (const method of ["GET", "PATCH", "DELETE"] as const) {
+      const { id } = await send(operation, "v2", { token: ada(), text: method });
+      const statusWith = async (path: string, headers: Record<string, string>) => {
+        const body = method === "PATCH" ? {} : undefined;
+        return (await service().rest(method, `/v2${path}`, { token: ada(), body, headers })).status;
+      };
+      const path = `${operation.path}/${method === "DELETE" ? first.id : id}`;
+      const expected = await statusWith(path, {});
+      for (const key of ["ignored", "two words"]) {
+        const { id: other } = await send(operation, "v2", { token: ada(), text: `${method} ${key}` });
+        const status = await statusWith(`${operation.path}/${other}`, { "idempotency-key": key });
+        expect([method, key, status]).toEqual([method, key, expected]);
+      }
+    }
+    expect((await rows(service(), records)).length).toBe(recordsBefore);
   });
 }
 

@@ -28,7 +28,7 @@ test("a subscriber gets a reset, then the groups of each commit once per event",
     await transaction.rows("one", "insert into things values ($1, 1, 'one')", [++nextId]);
     await transaction.rows("two", "insert into things values ($1, 1, 'two')", [++nextId]);
   });
-  await expect.poll(() => reader.groups()).toEqual(["things", `things:${nextId - 1}`, `things:${nextId}`]);
+  await expect.poll(() => reader.groups().toSorted()).toEqual(["things", `things:${nextId - 1}`, `things:${nextId}`]);
 });
 
 test("without changes a subscriber gets positions, by which it knows that the feed is up", async () => {
@@ -161,8 +161,8 @@ test("a change carries the subjects whose tokens it revoked, and a reset all of 
   expect([listed, errors.length, reader.isEnded()]).toEqual([[10_000, 10_000, 10_000], 1, false]);
 });
 
-test("more than 1,000 groups in one batch are a reset", async () => {
-  const { feed } = startFeed({ groupsOf: ({ after }) => [`things:${after?.["id"]}`] });
+test("more than 1,000 groups in one batch are a reset, which the feed reports", async () => {
+  const { feed, floods } = startFeed({ groupsOf: ({ after }) => [`things:${after?.["id"]}`, `more:${after?.["id"]}`] });
   const reader = subscribe(feed);
   await expect.poll(() => reader.events.length).toBeGreaterThan(0);
   const fill = (count: number) =>
@@ -170,13 +170,17 @@ test("more than 1,000 groups in one batch are a reset", async () => {
       nextId,
       count,
     ]);
-  await fill(1_000);
-  nextId += 1_000;
+  await fill(500);
+  nextId += 500;
   await expect.poll(() => reader.groups().length).toBe(1_000);
-  const from = reader.events.length;
-  await fill(1_001);
-  nextId += 1_001;
-  await expect.poll(() => reader.events.slice(from).some(({ kind }) => kind === "reset")).toBe(true);
+  // Too many groups, and too many changes.
+  for (const [index, count] of [501, 10_001].entries()) {
+    const from = reader.events.length;
+    await fill(count);
+    nextId += count;
+    await expect.poll(() => reader.events.slice(from).some(({ kind }) => kind === "reset")).toBe(true);
+    expect(floods).toEqual(Array.from({ length: index + 1 }, () => 1));
+  }
   expect(reader.groups().length).toBe(1_000);
 });
 
@@ -263,6 +267,7 @@ function startFeed({
   const calls: string[] = [];
   const errors: unknown[] = [];
   const outboxSizes: number[] = [];
+  const floods: number[] = [];
   const applicationName = `feed-${Math.random()}`;
   let openCount = 0;
   const feed = createChangeFeed({
@@ -270,6 +275,7 @@ function startFeed({
     revocations,
     onError: (error) => errors.push(error),
     onTrimmed: (changes) => outboxSizes.push(changes),
+    onFlood: (readers) => floods.push(readers),
     async openOutbox(on) {
       openCount++;
       const outbox = await openOutbox({ ...on, databaseUrl: database.url, applicationName });
@@ -283,7 +289,7 @@ function startFeed({
     },
   });
   onTestFinished(() => feed.close());
-  return { feed, calls, errors, outboxSizes, applicationName, openCount: () => openCount };
+  return { feed, calls, errors, outboxSizes, floods, applicationName, openCount: () => openCount };
 }
 
 function subscribe(feed: ChangeFeed, since?: FeedPosition) {

@@ -78,6 +78,16 @@ test("a client that does not read is disconnected, and the others go on", async 
   expect(follower.states).toEqual(["up"]);
 });
 
+test("an event is written as text once for all clients", async () => {
+  const { url, feed } = await startReplica();
+  const responses = await Promise.all(Array.from({ length: 5 }, () => open(url)));
+  let count = 0;
+  const groups = { toJSON: () => (count++, ["things"]) } as unknown as readonly string[];
+  feed.send(changes(12, groups));
+  for (const response of responses) expect(await readText(response, 1)).toContain('{"groups":["things"]}');
+  expect(count).toBe(1);
+});
+
 test("at most 256 clients are connected", async () => {
   const { url, feed } = await startReplica();
   const { hostname, port } = new URL(url);

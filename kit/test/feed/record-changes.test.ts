@@ -54,7 +54,7 @@ test("an update is recorded if any column has other bytes, also an unnamed one o
 
 test("a statement records each row that it changes, and a rolled back one none", async () => {
   await run("insert into notes (id) select n from generate_series(1, 3) as n");
-  expect((await take()).map(({ after }) => after?.["id"])).toEqual(["1", "2", "3"]);
+  expect(new Set((await take()).map(({ after }) => after?.["id"]))).toEqual(new Set(["1", "2", "3"]));
   const failing = database.database.transaction(async (transaction) => {
     await transaction.rows("x", "delete from notes");
     throw new Error("no");
@@ -70,11 +70,14 @@ test("a second call replaces the kind and the columns, and records each change o
   await run("insert into notes values (1, 2)");
   await run("update notes set author_id = 3");
   await run("delete from notes");
-  expect(await take()).toEqual([
-    { kind: "renamed", before: null, after: { authorId: "2" } },
-    { kind: "renamed", before: { authorId: "2" }, after: { authorId: "3" } },
-    { kind: "renamed", before: { authorId: "3" }, after: null },
-  ]);
+  const changes = new Set(await take());
+  expect(changes).toEqual(
+    new Set([
+      { kind: "renamed", before: null, after: { authorId: "2" } },
+      { kind: "renamed", before: { authorId: "2" }, after: { authorId: "3" } },
+      { kind: "renamed", before: { authorId: "3" }, after: null },
+    ]),
+  );
 });
 
 test("a table and a column whose names need quotes can be recorded", async () => {
@@ -115,6 +118,6 @@ function run(text: string): Promise<readonly unknown[]> {
 async function take(): Promise<readonly RecordedChange[]> {
   const { changes, position: next } = await outbox.read(position);
   position = next;
-  if (changes === "gap") throw new Error("a gap without a trim");
+  if (typeof changes === "string") throw new Error(`a ${changes} without a trim`);
   return changes;
 }

@@ -1,5 +1,5 @@
-import { AppError } from "@tributary/kit/errors/app-error";
 import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/http/etag";
+import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { type Identity, hasScope, isUser, denyAccess, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
@@ -13,6 +13,7 @@ import {
   type Product,
   requireAdvance,
   requireCancellable,
+  requireFound,
 } from "./model.ts";
 import type { OrderStore } from "./store.ts";
 
@@ -21,6 +22,8 @@ export interface CancellationOptions {
   readonly precondition?: Precondition;
   /** Throws if the request body is invalid. Called after the precondition holds (RFC 9110, 13.2.1). */
   readonly validateInput?: () => void;
+  /** Throws for an invalid key. Without a key a repeated cancellation is INVALID_STATE. */
+  readonly readKey?: () => string | undefined;
 }
 
 export type OrderActions = ReturnType<typeof createOrderActions>;
@@ -103,27 +106,36 @@ export function createOrderActions(store: OrderStore) {
       return store.placeOrder(userId, input());
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, the errors of `validateInput`, INVALID_STATE. */
+    /**
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `readKey` and of the key, NOT_FOUND, PRECONDITION_FAILED, the errors of
+     * `validateInput`, INVALID_STATE.
+     */
     async cancelOrder(
       identity: Identity,
       id: string,
-      { precondition = anyVersion, validateInput = () => {} }: CancellationOptions = {},
-    ): Promise<Order> {
-      requireAnyScope(identity, "orders:write", "orders:write:all");
+      { precondition = anyVersion, validateInput = () => {}, readKey = () => undefined }: CancellationOptions = {},
+    ): Promise<IdempotentResult<Order>> {
+      const { userId: callerId } = requireAnyScope(identity, "orders:write", "orders:write:all");
+      const key = readKey();
       const check = (order: Order) => {
         requireMayCancel(identity, order);
         requireVersion(precondition, order.rowVersion);
         validateInput();
         requireCancellable(order.status);
       };
-      return requireFound(await store.changeStatus(id, "CANCELLED", check), "order");
+      const callerKey = key === undefined ? undefined : { callerId, key };
+      const cancelled = await store.changeStatus(id, "CANCELLED", check, callerKey);
+      // Of a replay: since its first request the caller may have lost a scope.
+      requireMayCancel(identity, cancelled.result);
+      return cancelled;
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
     async advanceOrder(identity: Identity, id: string, to: OrderStatus): Promise<Order> {
       requireAnyScope(identity, "orders:write:all");
       const check = (order: Order) => requireAdvance(order.status, to);
-      return requireFound(await store.changeStatus(id, to, check), "order");
+      const { result } = await store.changeStatus(id, to, check);
+      return result;
     },
   };
 }
@@ -143,9 +155,4 @@ function requireMayCancel(identity: Identity, order: Order): void {
   if (isUser(identity, order.customerId) || hasScope(identity, "orders:write:all")) return;
   requireReadable(identity, order);
   throw denyAccess(identity, "Only the order's customer, or a caller with the scope orders:write:all, may cancel it.");
-}
-
-function requireFound<T>(row: T | undefined, kind: "order" | "product"): T {
-  if (row !== undefined) return row;
-  throw new AppError("NOT_FOUND", `There is no such ${kind}.`);
 }

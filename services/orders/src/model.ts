@@ -74,6 +74,12 @@ const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
   SHIPPED: "DELIVERED",
 };
 
+/** @throws AppError NOT_FOUND. */
+export function requireFound<T>(row: T | undefined, kind: "order" | "product"): T {
+  if (row !== undefined) return row;
+  throw new AppError("NOT_FOUND", `There is no such ${kind}.`);
+}
+
 /** Requires that `to` is the next status after `from`. @throws AppError INVALID_STATE. */
 export function requireAdvance(from: OrderStatus, to: OrderStatus): void {
   const next = nextStatus[from];

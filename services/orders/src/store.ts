@@ -1,5 +1,6 @@
 import type { RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
+import type { CallerKey } from "@tributary/kit/idempotency/idempotency-records";
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
@@ -18,6 +19,7 @@ import {
   type OrderStatus,
   type PlacedOrder,
   type Product,
+  requireFound,
 } from "./model.ts";
 import { type PricedOrder, priceOrder } from "./pricing.ts";
 
@@ -205,29 +207,44 @@ function createOrderWrites(database: Database) {
         input: toComparableLines(lines),
         run,
         entityIdOf: ({ order }) => order.id,
-        restore: restoreOrder,
+        restore: restorePlacedOrder,
       });
     },
 
     /**
-     * Changes the status of an order. A cancellation returns its products to stock.
+     * Changes the status of an order. A cancellation returns its products to stock. If the key has made this change in the last 24 hours,
+     * returns the stored order instead.
      * @param check called synchronously with the locked order, before the change; throws to reject it.
-     * @returns undefined if no order has this id.
+     * @throws AppError NOT_FOUND, those of `check`, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED; the transaction is rolled back.
      */
-    async changeStatus(id: string, to: OrderStatus, check: (order: Order) => void): Promise<Order | undefined> {
-      if (!isOrderId(id)) return undefined;
-      return database.transaction(async (transaction) => {
-        const lockText = `select ${orderColumns} from orders o where o.id = $1 for no key update`;
-        const [order] = await transaction.rows<Order>("lock-order", lockText, [id]);
-        if (order === undefined) return undefined;
-        check(order);
-        if (to === "CANCELLED") await restoreStock(transaction, id);
-        const updateText = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
-        const [changed] = await transaction.write<Order>("move-order", updateText, [id, to]);
-        return changed;
-      });
+    async changeStatus(
+      id: string,
+      to: OrderStatus,
+      check: (order: Order) => void,
+      callerKey?: CallerKey,
+    ): Promise<IdempotentResult<Order>> {
+      requireFound(isOrderId(id) ? id : undefined, "order");
+      const run = (transaction: Writer) => moveOrder(transaction, id, to, check);
+      if (callerKey === undefined) return { result: await database.transaction(run), replayed: false };
+      const input = { id, to };
+      return writeOnce(database, { ...callerKey, input, run, entityIdOf: (order) => order.id, restore: restoreOrder });
     },
   };
+}
+
+async function moveOrder(
+  transaction: Writer,
+  id: string,
+  to: OrderStatus,
+  check: (order: Order) => void,
+): Promise<Order> {
+  const lockText = `select ${orderColumns} from orders o where o.id = $1 for no key update`;
+  const [order] = await transaction.rows<Order>("lock-order", lockText, [id]);
+  check(requireFound(order, "order"));
+  if (to === "CANCELLED") await restoreStock(transaction, id);
+  const updateText = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
+  const [moved] = await transaction.write<Order>("move-order", updateText, [id, to]);
+  return requireFound(moved, "order");
 }
 
 async function insertOrder(
@@ -296,8 +313,12 @@ function toComparableLines(lines: readonly NewLine[]): object {
 }
 
 /** The placed order as it was stored with its idempotency key. */
-function restoreOrder({ order, lines, products }: Stored<PlacedOrder>): PlacedOrder {
-  return { order: { ...order, placedAt: new Date(order.placedAt) }, lines, products };
+function restorePlacedOrder({ order, lines, products }: Stored<PlacedOrder>): PlacedOrder {
+  return { order: restoreOrder(order), lines, products };
+}
+
+function restoreOrder(order: Stored<Order>): Order {
+  return { ...order, placedAt: new Date(order.placedAt) };
 }
 
 /** The lines by column, for `unnest`. */

@@ -195,6 +195,75 @@ test("a replay's response has the position of the original write, also after lat
   );
 });
 
+const cancel = (id: string, key: string, { version = "v1", token = orders.ada, headers = {} } = {}) =>
+  orders.rest("POST", `/${version}/orders/${id}/cancellation`, {
+    token,
+    headers: { "idempotency-key": key, ...headers },
+  });
+
+test.each(["v1", "v2"])("a repeated cancellation gets the same bytes and changes nothing, in %s", async (version) => {
+  const stock = await orders.stockOf("NOTES");
+  const id = await orders.place(orders.ada);
+  const read = await orders.rest("GET", `/${version}/orders/${id}`, { token: orders.ada });
+  // The first cancellation changes the order's ETag, so a repetition could not meet its condition.
+  const headers = { "if-match": read.headers.get("etag") ?? "" };
+  const first = await cancel(id, `cancel-${version}`, { version, headers });
+  expect([first.status, first.body.status, first.headers.has("idempotency-replayed")]).toEqual([
+    ...[200, "CANCELLED", false],
+  ]);
+  const again = await cancel(id, `cancel-${version}`, { version, headers });
+  expect([again.status, again.text, again.headers.get("idempotency-replayed")]).toEqual([200, first.text, "true"]);
+  for (const name of ["etag", "write-position", "cache-group-invalidation"])
+    expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+  const otherVersion = await cancel(id, `cancel-${version}`, { version: version === "v1" ? "v2" : "v1" });
+  expect([otherVersion.status, otherVersion.body.id]).toEqual([200, id]);
+  expect(await orders.stockOf("NOTES")).toBe(stock);
+  expect((await cancel(id, `other-${version}`, { version })).body.type).toBe("/problems/invalid-state");
+});
+
+test("a key that placed an order, or cancelled another one, is rejected", async () => {
+  const placed = await rest("placed-and-cancelled", qty);
+  const other = await orders.place(orders.ada);
+  await cancel(other, "other-cancelled");
+  for (const key of ["placed-and-cancelled", "other-cancelled"]) {
+    const { status, body } = await cancel(placed.body.id, key);
+    expect([key, status, body.type]).toEqual([key, 422, "/problems/idempotency-key-reused"]);
+  }
+  expect((await rest("other-cancelled", qty)).body.type).toBe("/problems/idempotency-key-reused");
+});
+
+test("a rejected cancellation is not recorded, and an invalid key is rejected after a missing permission", async () => {
+  const id = await orders.place(orders.ada);
+  expect((await cancel(id, "condition", { headers: { "if-match": '"1-v1.000000-whole"' } })).status).toBe(412);
+  const reader = await orders.issuer.token("1", ["orders:read"]);
+  for (const key of ["two words", ""]) {
+    expect([key, (await cancel(id, key)).status]).toEqual([key, 400]);
+    expect([key, (await cancel(id, key, { token: reader })).status]).toEqual([key, 403]);
+  }
+  expect((await cancel("x", "condition")).status).toBe(404);
+  const cancelled = await cancel(id, "condition");
+  expect([cancelled.status, cancelled.headers.has("idempotency-replayed")]).toEqual([200, false]);
+});
+
+test("of many concurrent cancellations with one key none is rejected as cancelled already", async () => {
+  const stock = await orders.stockOf("NOTES");
+  const id = await orders.place(orders.ada);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => cancel(id, "concurrent")));
+  const rejected = responses.filter(({ status }) => status !== 200);
+  expect(rejected.map(({ body }) => body.type)).toEqual(rejected.map(() => "/problems/idempotency-key-in-flight"));
+  expect(responses.length - rejected.length).toBeGreaterThan(0);
+  expect(await orders.stockOf("NOTES")).toBe(stock);
+});
+
+test("a cancellation is not replayed for a caller who may no longer cancel the order", async () => {
+  const id = await orders.place(orders.ada);
+  const keeper = await orders.issuer.token("3", ["orders:write:all"]);
+  const customer = await orders.issuer.token("3", ["orders:write"]);
+  expect((await cancel(id, "demoted", { token: keeper })).status).toBe(200);
+  expect((await cancel(id, "demoted", { token: keeper })).headers.get("idempotency-replayed")).toBe("true");
+  expect((await cancel(id, "demoted", { token: customer })).status).toBe(404);
+});
+
 /** The statement of the previous release, for a copy of the record with the key `$2`. */
 const insertAsPreviousRelease = `insert into idempotency_records (customer_id, key, fingerprint, order_id, snapshot)
   select customer_id, $1, fingerprint, order_id, snapshot from idempotency_records where key = $2

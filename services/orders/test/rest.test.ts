@@ -252,7 +252,7 @@ test("an Idempotency-Key is 1 to 255 visible characters, sent once", async () =>
   expect(await statusWith("k".repeat(255))).toBe(201);
 });
 
-test("a cancellation accepts no body and no key, and a second one is rejected", async () => {
+test("a cancellation needs no body and no key, and without a key a second one is rejected", async () => {
   for (const [version, name] of versions) {
     const path = `/${version}/orders/${await orders.place(orders.ada)}/cancellation`;
     const cancel = (body?: object) => orders.rest("POST", path, { token: orders.ada, body });

@@ -10,7 +10,7 @@ import type { FreshnessPart, PartRun } from "./part.ts";
 
 const changesPerSecond = 1_000;
 const regularLoad = { batchSize: 1, perSecond: changesPerSecond };
-/** A batch is larger than `batchChangesMax` in kit/src/feed/outbox.ts, so the readers get a reset. */
+/** A batch is larger than `changesMax` in kit/src/feed/outbox.ts, so the readers get a reset. */
 const controlLoad = { batchSize: 12_000, perSecond: 2 };
 const readersCount = 5;
 const writersCount = 4;

@@ -57,9 +57,9 @@ export const resolvers: Resolvers = {
       return { order: result.order };
     },
     cancelOrder: async (_, { input: { id } }, { identity, actions, loaders }) => {
-      const order = await actions.cancelOrder(identity, id);
+      const { result } = await actions.cancelOrder(identity, id);
       loaders.clearAll();
-      return { order };
+      return { order: result };
     },
     advanceOrder: async (_, { input: { id, to } }, { identity, actions, loaders }) => {
       const order = await actions.advanceOrder(identity, id, to);

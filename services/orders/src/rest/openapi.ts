@@ -23,13 +23,15 @@ interface VersionSchemas {
   readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
+const optionalKeyDescription =
+  "With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.";
+
 const schemasV1: VersionSchemas = {
   order: orderV1,
   product: productV1,
   list: bareList,
   newOrder: newOrderV1,
-  keyDescription:
-    "With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
+  keyDescription: optionalKeyDescription,
   examples: examplesV1,
 };
 
@@ -167,8 +169,7 @@ function getOrder(schemas: VersionSchemas): OperationDocument {
 
 function cancelOrder(schemas: VersionSchemas): OperationDocument {
   return {
-    description:
-      "Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. With any other status the response is 409. Send no body, or an empty object.",
+    description: `Cancels an order that is \`PLACED\` or \`PAID\`, and returns its products to stock. With any other status the response is 409. Send no body, or an empty object. ${optionalKeyDescription}`,
     callers: ["orders:write", "orders:write:all"],
     path,
     ifMatch: "optional",
@@ -176,7 +177,7 @@ function cancelOrder(schemas: VersionSchemas): OperationDocument {
       status: 200,
       description: "The cancelled order.",
       schema: schemas.order,
-      headers: ["ETag"],
+      headers: ["ETag", "Idempotency-Replayed"],
       links: { itself: links.itself, customer: links.customer },
     },
     problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE"],

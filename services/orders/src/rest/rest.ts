@@ -1,6 +1,6 @@
 // For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
-import { toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
+import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import {
   type ConditionalResponse,
@@ -70,7 +70,7 @@ function createOrderHandlers(
       const location = `/v${version.orderProjection.version}/orders/${order.id}`;
       // A replay invalidates again: the first response may have been lost.
       return {
-        ...toResponse(order, lines),
+        ...toResponse(version, order, lines),
         status: 201,
         headers: { Location: location, ...toReplayHeaders(placed.replayed) },
         invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)),
@@ -85,10 +85,10 @@ function createOrderHandlers(
     async getOrder(request) {
       const id = idOf(request);
       return respondToRead(request, {
-        readVersion: async () => toMetadata(await actions.getOrderState(request.identity, id)),
+        readVersion: async () => toMetadata(version, await actions.getOrderState(request.identity, id)),
         load: async () => {
           const order = await actions.getOrder(request.identity, id);
-          return toResponse(order, await actions.findLines([order.id]));
+          return toResponse(version, order, await actions.findLines([order.id]));
         },
       });
     },
@@ -96,20 +96,17 @@ function createOrderHandlers(
       // If-Match refers to the order: the cancellation itself has no ETag. An optional condition never throws.
       const precondition = readPrecondition(request.header, "optional");
       const validateInput = () => requireEmptyBody(request.body);
-      const order = await actions.cancelOrder(request.identity, idOf(request), { precondition, validateInput });
+      const readKey = () => readIdempotencyKey(request.header("idempotency-key"));
+      const options = { precondition, validateInput, readKey };
+      const { result: order, replayed } = await actions.cancelOrder(request.identity, idOf(request), options);
       const lines = await actions.findLines([order.id]);
-      return { ...toResponse(order, lines), invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)) };
+      return {
+        ...toResponse(version, order, lines),
+        headers: toReplayHeaders(replayed),
+        invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)),
+      };
     },
   };
-
-  function toResponse(order: Order, lines: readonly OrderLine[]): RestResponse {
-    return { status: 200, body: version.toOrder(order, lines), representation: toMetadata(order) };
-  }
-
-  /** One view, because a caller who may read an order sees all of it. No cache groups, because shared caches do not store it. */
-  function toMetadata({ rowVersion }: OrderState): RepresentationMetadata {
-    return { etag: writeEtag(rowVersion, version.orderProjection, "whole"), audience: "caller", groups: [] };
-  }
 
   /** @param customerId from `getOwnCustomerId` or `getReadableCustomerId`, which check that the caller may read their orders. */
   async function respondWithOrders(
@@ -134,6 +131,15 @@ function createOrderHandlers(
       },
     });
   }
+}
+
+function toResponse(version: RestVersion, order: Order, lines: readonly OrderLine[]): RestResponse {
+  return { status: 200, body: version.toOrder(order, lines), representation: toMetadata(version, order) };
+}
+
+/** One view, because a caller who may read an order sees all of it. No cache groups, because shared caches do not store it. */
+function toMetadata({ orderProjection }: RestVersion, { rowVersion }: OrderState): RepresentationMetadata {
+  return { etag: writeEtag(rowVersion, orderProjection, "whole"), audience: "caller", groups: [] };
 }
 
 /** No permission is needed: products are the same for every caller. */

@@ -44,6 +44,7 @@ export const routes = [
     path: "/orders/:id/cancellation",
     versions: [1, 2],
     cache: "none",
+    idempotencyKey: { optional: [1, 2], required: [] },
     summary: "Cancel an order",
   },
   {

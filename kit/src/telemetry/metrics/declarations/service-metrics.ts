@@ -55,7 +55,7 @@ export const serviceMetrics = {
   },
   tributary_service_feed_resets_sent_total: {
     kind: "counter",
-    help: "Resets sent on streams of the change feed, after which the client drops all that it has cached of the service: at the start of a stream without a position, and if changes since its position are missing.",
+    help: "Resets sent on streams of the change feed, after which the client drops all that it has cached of the service: at the start of a stream without a position, and if changes since its position are missing or too many.",
     labels: [],
   },
   tributary_service_feed_outbox_changes: {
