@@ -11,7 +11,10 @@ export interface CorsOptions {
 }
 
 export interface Cors {
-  /** A raw list, empty for an origin that is not allowed. Without `Vary: Origin`, which is needed if `varies`. */
+  /**
+   * A raw list, empty for an origin that is not allowed. Without `Vary: Origin`, which is needed if `varies`. With `*` also for a request without an
+   * origin: caches store its response for pages (Fetch Standard, "CORS protocol and HTTP caches").
+   */
   headersFor(origin: string | undefined): readonly string[];
   readonly varies: boolean;
   /** Also for rejections: without these headers a page sees only a network error. */
@@ -31,8 +34,9 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
   const exposed = exposedHeaders.join(", ");
 
   function headersFor(origin: string | undefined): readonly string[] {
-    if (origin === undefined || !isAllowed(origin)) return [];
-    return ["Access-Control-Allow-Origin", allowsAll ? "*" : origin, "Access-Control-Expose-Headers", exposed];
+    const allowed = allowsAll ? "*" : origin;
+    if (allowed === undefined || !isAllowed(allowed)) return [];
+    return ["Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposed];
   }
 
   return {

@@ -225,6 +225,12 @@ test("a response that differs by origin has Vary, also without an Origin in the 
   expect(respond(["*"], {}).getHeader("vary")).toBeUndefined();
 });
 
+test("with *, a response to a request without an Origin may be stored for pages", () => {
+  const response = respond(["*"], {});
+  expect(response.getHeader("access-control-allow-origin")).toBe("*");
+  expect(response.getHeader("access-control-expose-headers")).toBe("etag, link");
+});
+
 test("the preflight of an allowed origin gets the allowed methods and headers, that of another origin none", () => {
   const preflight = { "access-control-request-method": "POST" };
   const allowed = respond(["https://app.example"], { origin: "https://app.example", ...preflight });
