@@ -105,7 +105,7 @@ export function createGateway({ config, observe, plannerPool, graphiqlFolder, ob
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const fullPath = createFullPath({ pipeline, receiving, generations, persistedQueries, send, observe });
+  const fullPath = createFullPath({ cors, pipeline, receiving, generations, persistedQueries, send, observe });
   const app = createApp({ config, cors, observe, generations, send, graphiql, fullPath });
   const handle = config.fastPath
     ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })

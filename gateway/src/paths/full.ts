@@ -2,6 +2,7 @@
 // engine lets Apollo Server validate the document.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
+import type { Cors } from "@tributary/kit/http/cors";
 import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
@@ -26,6 +27,7 @@ export interface PathOptions {
 }
 
 export interface FullPathOptions extends PathOptions {
+  readonly cors: Cors;
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
 }
@@ -68,7 +70,7 @@ async function readGet(options: FullPathOptions, exchange: GatewayExchange): Pro
   const { request } = exchange;
   rejectContentType(request);
   // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers.
-  if (!isCacheableGet(request)) rejectCrossSite(request);
+  if (!isCacheableGet(request)) rejectCrossSite(request, options.cors);
   const rejection = await admitCaller(options.receiving, exchange);
   if (rejection) throw rejection;
   return readGraphqlSearch(readSearchParameters(request.url ?? "/"));

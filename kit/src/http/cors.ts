@@ -11,6 +11,7 @@ export interface CorsOptions {
 }
 
 export interface Cors {
+  isAllowed(origin: string): boolean;
   /**
    * A raw list, empty for an origin that is not allowed. Without `Vary: Origin`, which is needed if `varies`. With `*` also for a request without an
    * origin: caches store its response for pages (Fetch Standard, "CORS protocol and HTTP caches").
@@ -40,6 +41,7 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
   }
 
   return {
+    isAllowed,
     headersFor,
     varies,
     allowOrigin(request, response) {

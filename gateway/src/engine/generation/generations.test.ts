@@ -261,7 +261,9 @@ describe("the generation of a request", () => {
       send,
       observe,
     });
+    const cors = createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] });
     const fullPath = createFullPath({
+      cors,
       pipeline,
       receiving: {
         callers,
@@ -277,7 +279,7 @@ describe("the generation of a request", () => {
       send,
       observe,
     });
-    const createExchange = createExchangeFactory(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));
+    const createExchange = createExchangeFactory(cors);
     const listening = createServer((request, response) => void fullPath(createExchange(request, response)));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
