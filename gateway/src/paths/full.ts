@@ -1,7 +1,6 @@
 // The full path of /graphql: handles every request to which the fast path has not responded. Express (server.ts) routes the request to it, and the
 // engine lets Apollo Server validate the document.
 import type { IncomingMessage } from "node:http";
-import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Cors } from "@tributary/kit/http/cors";
 import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
@@ -11,6 +10,7 @@ import { preferResponseType } from "../admit/negotiation.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { findSource, type GraphqlRequest, readGraphqlSearch } from "../engine/parse/graphql-request.ts";
+import type { PersistedQueries } from "../engine/parse/persisted-queries.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ResponseType } from "../response.ts";
 import type { Generations } from "../engine/generation/generations.ts";
@@ -23,7 +23,7 @@ export interface PathOptions {
   readonly pipeline: Pipeline;
   readonly receiving: ReceiveOptions;
   readonly generations: Generations;
-  readonly persistedQueries: BoundedMap<string>;
+  readonly persistedQueries: PersistedQueries;
 }
 
 export interface FullPathOptions extends PathOptions {
@@ -51,6 +51,7 @@ export function createFullPath(options: FullPathOptions): FullPath {
       const graphql = method === "GET" ? await readGet(options, exchange) : await readPost(options, exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
+      await persistedQueries.load(graphql);
       const pinned = generations.pin();
       if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
       const source = findSource(graphql, persistedQueries);
