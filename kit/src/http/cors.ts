@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { forEachHeader } from "./raw-headers.ts";
 
 export interface CorsOptions {
   /** Exact origins, `http://host:*` for every port of a host, or `*` for all. An empty list turns CORS off. */
@@ -18,9 +17,7 @@ export interface Cors {
    */
   headersFor(origin: string | undefined): readonly string[];
   readonly varies: boolean;
-  /** Also for rejections: without these headers a page sees only a network error. */
-  allowOrigin(request: IncomingMessage, response: ServerResponse): void;
-  /** Adds headers if `allowOrigin` has allowed the origin before. @param methods of the path, separated by commas. */
+  /** Adds headers if the response has those of `headersFor`. @param methods of the path, separated by commas. */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 
@@ -44,10 +41,6 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
     isAllowed,
     headersFor,
     varies,
-    allowOrigin(request, response) {
-      if (varies) response.appendHeader("Vary", "Origin");
-      forEachHeader(headersFor(request.headers.origin), (name, value) => response.setHeader(name, value));
-    },
     permitPreflight(request, response, methods) {
       if (!isPreflight(request)) return;
       const isOriginAllowed = response.hasHeader("Access-Control-Allow-Origin");
