@@ -2,7 +2,6 @@
 import type { RequestListener, Server } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
-import { type BoundedMap, createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
@@ -10,6 +9,7 @@ import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
+import { createSharedTexts, type SharedTexts } from "@tributary/kit/valkey/shared-texts";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { rejectBrokenHttp } from "./admit/broken-request.ts";
@@ -25,6 +25,7 @@ import { createFrontPageResponder } from "./front-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue, type NextIteration } from "./engine/parse/event-loop-queue.ts";
+import { createPersistedQueries, type PersistedQueries } from "./engine/parse/persisted-queries.ts";
 import { createFastPath } from "./paths/fast.ts";
 import { createFullPath, type FullPath } from "./paths/full.ts";
 import type { ReceivedParameters, ReceiveOptions } from "./paths/receive.ts";
@@ -68,15 +69,12 @@ export interface GatewayOptions {
   readonly observers?: TelemetryObservers;
 }
 
-/** Bounds of the texts of automatic persisted queries; the weight is their length in characters. A client sends an evicted text again. */
-const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
-
 const emptyCache = { entries: 0, weight: 0 };
 
 /** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
 export function createGateway({ config, observe, plannerPool, graphiqlFolder, observers }: GatewayOptions): Gateway {
-  const persistedQueries = createBoundedMap<string>({
-    ...persistedQueryBounds,
+  const persistedQueries = createPersistedQueries({
+    shared: createStoreOfQueries(config),
     onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
   });
   const nextIteration = createEventLoopQueue();
@@ -105,7 +103,7 @@ export function createGateway({ config, observe, plannerPool, graphiqlFolder, ob
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const fullPath = createFullPath({ pipeline, receiving, generations, persistedQueries, send, observe });
+  const fullPath = createFullPath({ cors, pipeline, receiving, generations, persistedQueries, send, observe });
   const app = createApp({ config, cors, observe, generations, send, graphiql, fullPath });
   const handle = config.fastPath
     ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
@@ -130,6 +128,7 @@ export function createGateway({ config, observe, plannerPool, graphiqlFolder, ob
       await entityCache?.close();
       await plannerPool.close();
       await callerLimits.close();
+      persistedQueries.close();
     },
   };
 }
@@ -160,7 +159,7 @@ function createConfiguredGenerations(
 
 function listCacheSizes(
   generation: Generation | undefined,
-  persistedQueries: BoundedMap<string>,
+  persistedQueries: PersistedQueries,
   entityCache: EntityCache | undefined,
 ): CacheSizes {
   return {
@@ -170,6 +169,12 @@ function listCacheSizes(
     "persisted-queries": persistedQueries.size(),
     entities: entityCache?.size() ?? emptyCache,
   };
+}
+
+/** In the store of rate limits, but by a connection of its own: a long text would delay leases. */
+function createStoreOfQueries({ rateLimitConfig: { storeUrl, storePassword } }: Config): SharedTexts | undefined {
+  if (storeUrl === undefined) return undefined;
+  return createSharedTexts(storeUrl, storePassword, "tributary:persisted-queries");
 }
 
 function createConfiguredEntityCache(

@@ -55,6 +55,18 @@ test("a query by the hash of a known document is cacheable, without the CSRF hea
   expect(headers).not.toHaveProperty("server-timing");
 });
 
+test.each([
+  ["a cookie, which the gateway ignores,", {}, { cookie: "__cf_bm=1; _ga=2" }],
+  ["the name of Apollo's client library", { clientLibrary: { name: "apollo-ios", version: "2.0.0" } }, {}],
+])("with %s the response is the same", async (_, extensions, headers) => {
+  const plain = await get(query);
+  const parameters = { extensions: JSON.stringify({ ...extensions, ...extensionsOf(query) }) };
+  const same = await send({ extensions: {}, headers, parameters });
+  const { date: _date, "x-request-id": _id, traceparent: _trace, ...stored } = same.headers;
+  expect(plain.headers).toMatchObject(stored);
+  expect([same.status, same.body]).toEqual([200, plain.body]);
+});
+
 test("the ETag leads to a 304 with the same headers, and differs by content coding and by body", async () => {
   const names = Array.from({ length: 40 }, (_, i) => `${"n".repeat(40)}${i}: name`);
   const long = `{ person(id: "1") { ${names.join(" ")} } }`;
@@ -110,7 +122,8 @@ test.each([
 });
 
 test.each([
-  ["a cookie", {}, { cookie: "a=b" }],
+  ["an unknown extension", { extensions: JSON.stringify({ ...extensionsOf(query), utm: "1" }) }, {}],
+  ["extensions without a hash", { extensions: `{"clientLibrary":{}}`, query }, {}],
   ["an unknown parameter", { utm: "1" }, {}],
   ["the document itself", { query }, {}],
 ])("with %s the CSRF header is required, and the response is not stored", async (_, parameters, headers) => {
@@ -125,8 +138,10 @@ test("a question mark in the query of the URL separates nothing", async () => {
   const extensions = encodeURIComponent(JSON.stringify(extensionsOf(query)));
   const cacheable = await fetch(`${gateway.url}/graphql?variables={"unused":"why?"}&extensions=${extensions}`);
   expect(cacheable.headers.get("cdn-cache-control")).toBe("public, max-age=5");
-  const withDocument = await fetch(`${gateway.url}/graphql?extensions=${extensions}&operationName=A?&query=${query}`);
-  expect(await withDocument.json()).toMatchObject({ errors: [{ extensions: { code: "CSRF_PREVENTED" } }] });
+  const withDocument = await request(
+    new URL(`${gateway.url}/graphql?extensions=${extensions}&operationName=A?&query=${query}`),
+  );
+  expect(await withDocument.body.json()).toMatchObject({ errors: [{ extensions: { code: "CSRF_PREVENTED" } }] });
 });
 
 test("an unknown hash and a mutation are not stored, and a mutation is not executed", async () => {
@@ -195,7 +210,7 @@ interface GetOptions {
 }
 
 async function send({ extensions, headers = {}, parameters = {} }: GetOptions) {
-  const search = new URLSearchParams({ ...parameters, extensions: JSON.stringify(extensions) });
+  const search = new URLSearchParams({ extensions: JSON.stringify(extensions), ...parameters });
   const response = await request(`${gateway.url}/graphql?${search.toString()}`, { headers });
   const bytes = Buffer.from(await response.body.arrayBuffer());
   return { status: response.statusCode, headers: response.headers, bytes, body: bytes.toString() };

@@ -103,11 +103,10 @@ describe("GraphiQL", () => {
     ]);
   });
 
-  test("programs that open /graphql without a CSRF header get JSON, not the page", async () => {
+  test("programs that open /graphql get JSON, not the page", async () => {
     for (const accept of ["*/*", "application/json", "application/graphql-response+json, text/html;q=0.5"]) {
       const response = await get("/graphql?query={whoAmI}", { accept });
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: "CSRF_PREVENTED" } }] });
+      expect(await response.json()).toEqual({ data: { whoAmI: "anonymous" } });
     }
   });
 

@@ -274,7 +274,7 @@ function headerParameter(name: string, required: boolean, description: string, s
 const etagListSchema = text(8_192, String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`);
 const keySchema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
 const ifMatchRule =
-  "The ETag of the representation that the client changed, from any API version; `*` matches every existing resource. If the resource has changed since, the status is 412.";
+  "The ETag of the representation that the client changed, from any API version, also with the `W/` that a compressing intermediary adds; `*` matches every existing resource. If the resource has changed since, the status is 412.";
 const keyRule =
   "A key that the client chooses for this request, stored for 24 hours: a repeated request with the same key gets the first response. The key may be in quotes, as a string of structured fields (RFC 9651); the quotes are not part of it.";
 

@@ -50,11 +50,13 @@ interface RestResponse {
  * Starts the whole platform in this process: servers on free ports, seeded databases and the committed supergraph.
  * @param collector receives all spans; without it, telemetry is off
  * @param postgresUrls database clusters of single services; the others use `postgresUrl`
+ * @param endpointVariables of the gateway and the REST proxy
  */
 export async function startPlatform(
   postgresUrl: string,
   collector?: SpanCollector,
   postgresUrls: Readonly<Record<string, string>> = {},
+  endpointVariables: Readonly<Record<string, string>> = {},
 ): Promise<Platform> {
   const issuer = await startTestIssuer();
   const started = await Promise.all(
@@ -70,13 +72,19 @@ export async function startPlatform(
   await truncateAndSeed({ urls, scale: 1, progress: () => {} });
   const gateway = await startGateway({
     supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
-    environment: Object.fromEntries(
-      started.map(([name, { url }]) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${url}/graphql`]),
-    ),
+    environment: {
+      ...endpointVariables,
+      ...Object.fromEntries(
+        started.map(([name, { url }]) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${url}/graphql`]),
+      ),
+    },
     observers: collector && (await observeGateway(collector)),
   });
   const proxy = await startProxy(
-    Object.fromEntries(started.map(([name, { url }]) => [`${toVariablePrefix(name)}_URL`, url])),
+    {
+      ...endpointVariables,
+      ...Object.fromEntries(started.map(([name, { url }]) => [`${toVariablePrefix(name)}_URL`, url])),
+    },
     collector && (await observeProxy(collector)),
   );
 

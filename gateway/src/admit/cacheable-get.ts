@@ -4,16 +4,22 @@ import type { IncomingMessage } from "node:http";
 /** With any other parameter, a client could fill a cache with any number of URLs for one response. */
 const parameterNames: ReadonlySet<string> = new Set(["extensions", "operationName", "variables"]);
 
-/** Needs no CSRF header: it changes nothing and depends on no credentials of a browser, and a CDN could not add the header. */
-export function isCacheableGet({ method, url = "", headers }: IncomingMessage): boolean {
-  if (method !== "GET" || headers.cookie !== undefined) return false;
+/** The same for members of `extensions`. In `clientLibrary`, which changes nothing, Apollo's clients send their name and version by default. */
+const extensionNames: ReadonlySet<string> = new Set(["clientLibrary", "persistedQuery"]);
+
+/**
+ * Needs no CSRF header: it changes nothing and depends on no credentials of a browser, and a CDN could not add the header. A `Cookie` does not matter:
+ * the gateway neither reads nor forwards it.
+ */
+export function isCacheableGet({ method, url = "" }: IncomingMessage): boolean {
+  if (method !== "GET") return false;
   const search = readSearchParameters(url);
   const names = [...search.keys()];
   const hasOtherParameter = names.some((name) => !parameterNames.has(name));
   if (hasOtherParameter) return false;
   const isRepeated = new Set(names).size < names.length;
   if (isRepeated) return false;
-  return isPersistedQueryOnly(search.get("extensions"));
+  return namesPersistedQuery(search.get("extensions"));
 }
 
 /** A query may contain further `?` (RFC 3986, 3.4). */
@@ -23,11 +29,11 @@ export function readSearchParameters(url: string): URLSearchParams {
 }
 
 /** @param json null if the parameter is missing. */
-function isPersistedQueryOnly(json: string | null): boolean {
+function namesPersistedQuery(json: string | null): boolean {
   try {
     const extensions: unknown = JSON.parse(json ?? "");
-    const members = Object.keys(Object(extensions));
-    return members.length === 1 && members[0] === "persistedQuery";
+    const names = Object.keys(Object(extensions));
+    return names.includes("persistedQuery") && names.every((name) => extensionNames.has(name));
   } catch {
     return false;
   }

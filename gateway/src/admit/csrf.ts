@@ -1,5 +1,6 @@
 // Stage 1 of 5: admit. Rejects GET requests that a page of another origin can make a browser send without a CORS preflight.
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Cors } from "@tributary/kit/http/cors";
 import { isJsonType } from "@tributary/kit/http/json-body";
 import { listHeaderValues } from "@tributary/kit/http/raw-headers";
 import { Rejection } from "../errors/rejections.ts";
@@ -15,15 +16,24 @@ export function rejectContentType({ rawHeaders }: IncomingMessage): void {
   throw new Rejection("UNSUPPORTED_MEDIA_TYPE", "A GET may have no content-type but application/json.");
 }
 
-/** With a content type, which `rejectContentType` has checked, or one of `preflightedHeaders`. @throws Rejection */
-export function rejectCrossSite({ headers }: IncomingMessage): void {
+/** Accepts a content type, which `rejectContentType` has checked, one of `preflightedHeaders`, or `fetch` of an allowed page. @throws Rejection */
+export function rejectCrossSite({ headers }: IncomingMessage, cors: Cors): void {
   if (headers["content-type"] !== undefined) return;
   const hasPreflightedHeader = preflightedHeaders.some((name) => (headers[name] ?? "") !== "");
-  if (hasPreflightedHeader) return;
+  if (hasPreflightedHeader || isFetchOfAllowedPage(headers, cors)) return;
   throw new Rejection(
     "CSRF_PREVENTED",
     `Send the header ${preflightedHeaders.join(" or ")} with any value but "", or content-type: application/json.`,
   );
+}
+
+/**
+ * Browsers set these headers, and pages cannot: `fetch` has the mode `cors`, and an `Origin` if its page is of another origin. Images, forms and
+ * scripts of another origin have another mode (Fetch Standard, "Origin header"; Fetch Metadata). Node's `fetch` sends the mode, too.
+ */
+function isFetchOfAllowedPage(headers: IncomingHttpHeaders, cors: Cors): boolean {
+  const { origin } = headers;
+  return origin === undefined ? headers["sec-fetch-mode"] === "cors" : cors.isAllowed(origin);
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -1,7 +1,7 @@
 // The full path of /graphql: handles every request to which the fast path has not responded. Express (server.ts) routes the request to it, and the
 // engine lets Apollo Server validate the document.
 import type { IncomingMessage } from "node:http";
-import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
+import type { Cors } from "@tributary/kit/http/cors";
 import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
@@ -10,6 +10,7 @@ import { preferResponseType } from "../admit/negotiation.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { findSource, type GraphqlRequest, readGraphqlSearch } from "../engine/parse/graphql-request.ts";
+import type { PersistedQueries } from "../engine/parse/persisted-queries.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ResponseType } from "../response.ts";
 import type { Generations } from "../engine/generation/generations.ts";
@@ -22,10 +23,11 @@ export interface PathOptions {
   readonly pipeline: Pipeline;
   readonly receiving: ReceiveOptions;
   readonly generations: Generations;
-  readonly persistedQueries: BoundedMap<string>;
+  readonly persistedQueries: PersistedQueries;
 }
 
 export interface FullPathOptions extends PathOptions {
+  readonly cors: Cors;
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
 }
@@ -49,6 +51,7 @@ export function createFullPath(options: FullPathOptions): FullPath {
       const graphql = method === "GET" ? await readGet(options, exchange) : await readPost(options, exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
+      await persistedQueries.load(graphql);
       const pinned = generations.pin();
       if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
       const source = findSource(graphql, persistedQueries);
@@ -68,7 +71,7 @@ async function readGet(options: FullPathOptions, exchange: GatewayExchange): Pro
   const { request } = exchange;
   rejectContentType(request);
   // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers.
-  if (!isCacheableGet(request)) rejectCrossSite(request);
+  if (!isCacheableGet(request)) rejectCrossSite(request, options.cors);
   const rejection = await admitCaller(options.receiving, exchange);
   if (rejection) throw rejection;
   return readGraphqlSearch(readSearchParameters(request.url ?? "/"));

@@ -1,5 +1,5 @@
 # Varnish (7.1 or newer, with vmod xkey of varnish-modules) in front of the gateway and the REST proxy. It needs CDN_TAG_HEADER=Surrogate-Key there, and a
-# purger. Varnish's built-in VCL runs after each subroutine: requests with Authorization or Cookie, and all methods but GET and HEAD, are not cached.
+# purger. Varnish's built-in VCL runs after each subroutine: requests with Authorization, and all methods but GET and HEAD, are not cached.
 vcl 4.1;
 
 import std;
@@ -24,6 +24,9 @@ sub vcl_recv {
     } else {
         set req.backend_hint = rest_proxy;
     }
+    # Neither endpoint reads cookies, so those of a load balancer, of analytics or of another site on the domain change no response. Without them in the
+    # request, none can depend on them.
+    unset req.http.Cookie;
     # A client that reads its own write sends a receipt. Only the gateway and the REST proxy can read it, so they get the request.
     if (req.http.Consistency-Token) {
         return (pass);

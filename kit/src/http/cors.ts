@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { forEachHeader } from "./raw-headers.ts";
 
 export interface CorsOptions {
   /** Exact origins, `http://host:*` for every port of a host, or `*` for all. An empty list turns CORS off. */
@@ -11,12 +10,14 @@ export interface CorsOptions {
 }
 
 export interface Cors {
-  /** A raw list, empty for an origin that is not allowed. Without `Vary: Origin`, which is needed if `varies`. */
+  isAllowed(origin: string): boolean;
+  /**
+   * A raw list, empty for an origin that is not allowed. Without `Vary: Origin`, which is needed if `varies`. With `*` also for a request without an
+   * origin: caches store its response for pages (Fetch Standard, "CORS protocol and HTTP caches").
+   */
   headersFor(origin: string | undefined): readonly string[];
   readonly varies: boolean;
-  /** Also for rejections: without these headers a page sees only a network error. */
-  allowOrigin(request: IncomingMessage, response: ServerResponse): void;
-  /** Adds headers if `allowOrigin` has allowed the origin before. @param methods of the path, separated by commas. */
+  /** Adds headers if the response has those of `headersFor`. @param methods of the path, separated by commas. */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 
@@ -31,17 +32,15 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
   const exposed = exposedHeaders.join(", ");
 
   function headersFor(origin: string | undefined): readonly string[] {
-    if (origin === undefined || !isAllowed(origin)) return [];
-    return ["Access-Control-Allow-Origin", allowsAll ? "*" : origin, "Access-Control-Expose-Headers", exposed];
+    const allowed = allowsAll ? "*" : origin;
+    if (allowed === undefined || !isAllowed(allowed)) return [];
+    return ["Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposed];
   }
 
   return {
+    isAllowed,
     headersFor,
     varies,
-    allowOrigin(request, response) {
-      if (varies) response.appendHeader("Vary", "Origin");
-      forEachHeader(headersFor(request.headers.origin), (name, value) => response.setHeader(name, value));
-    },
     permitPreflight(request, response, methods) {
       if (!isPreflight(request)) return;
       const isOriginAllowed = response.hasHeader("Access-Control-Allow-Origin");

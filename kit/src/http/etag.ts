@@ -3,7 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 
 /** Any entity tag in a list, strong or weak (RFC 9110, 8.8.3). An opaque tag may contain commas. */
 const entityTagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
-const rowTagPattern = /^(W\/)?"(\d+)-/;
+const rowTagPattern = /^(?:W\/)?"(\d+)-/;
 const revisionLength = 6;
 const digestLength = 32;
 
@@ -69,7 +69,8 @@ export interface Precondition {
 export const anyVersion: Precondition = { only: null, not: [] };
 
 /**
- * RFC 9110, 13.1. Of a tag only the row version counts: a tag from another REST version, or with another view, names the same row version.
+ * RFC 9110, 13.1. Of a tag only the row version counts: a tag from another REST version, or with another view, names the same row version. So does
+ * one that a compressing intermediary has made weak (`W/`), although `If-Match` compares strongly (13.1.1): the bytes differ, the row does not.
  * @throws AppError PRECONDITION_REQUIRED if `If-Match` is required and missing (RFC 6585, 3).
  */
 export function readPrecondition(
@@ -85,22 +86,15 @@ export function readPrecondition(
   if (ifNoneMatch?.trim() === "*") return { only: [], not: [] };
   const allowsAll = ifMatch === undefined || ifMatch.trim() === "*";
   return {
-    only: allowsAll ? null : readRowVersions(ifMatch, "strong"),
-    not: ifNoneMatch === undefined ? [] : readRowVersions(ifNoneMatch, "weak"),
+    only: allowsAll ? null : readRowVersions(ifMatch),
+    not: ifNoneMatch === undefined ? [] : readRowVersions(ifNoneMatch),
   };
 }
 
-/** Ignores tags that cannot be those of a row, and weak ones in a strong comparison. */
-function readRowVersions(tagList: string, comparison: "strong" | "weak"): readonly string[] {
-  const versions: string[] = [];
-  for (const tag of tagList.match(entityTagPattern) ?? []) {
-    const [, weakPrefix, version] = rowTagPattern.exec(tag) ?? [];
-    if (version === undefined) continue;
-    const isWeak = weakPrefix !== undefined;
-    if (isWeak && comparison === "strong") continue;
-    versions.push(version);
-  }
-  return versions;
+/** Ignores tags that cannot be those of a row. */
+function readRowVersions(tagList: string): readonly string[] {
+  const tags = tagList.match(entityTagPattern) ?? [];
+  return tags.map((tag) => rowTagPattern.exec(tag)?.[1]).filter((version) => version !== undefined);
 }
 
 export function allowsVersion({ only, not }: Precondition, rowVersion: string): boolean {

@@ -220,9 +220,15 @@ test.each([
   expect(response.hasHeader("access-control-allow-credentials")).toBe(false);
 });
 
-test("a response that differs by origin has Vary, also without an Origin in the request", () => {
-  expect(respond(["https://app.example"], {}).getHeader("vary")).toContain("Origin");
-  expect(respond(["*"], {}).getHeader("vary")).toBeUndefined();
+test("responses differ by origin unless every origin is allowed", () => {
+  expect(createCors({ origins: ["https://app.example"], ...lists }).varies).toBe(true);
+  expect(createCors({ origins: ["*"], ...lists }).varies).toBe(false);
+});
+
+test("with *, a response to a request without an Origin may be stored for pages", () => {
+  const response = respond(["*"], {});
+  expect(response.getHeader("access-control-allow-origin")).toBe("*");
+  expect(response.getHeader("access-control-expose-headers")).toBe("etag, link");
 });
 
 test("the preflight of an allowed origin gets the allowed methods and headers, that of another origin none", () => {
@@ -242,7 +248,7 @@ function respond(origins: readonly string[], headers: Record<string, string>): S
   Object.assign(request.headers, headers);
   const response = new ServerResponse(request);
   const cors = createCors({ origins, ...lists });
-  cors.allowOrigin(request, response);
+  forEachHeader(cors.headersFor(request.headers.origin), (name, value) => void response.setHeader(name, value));
   cors.permitPreflight(request, response, "GET, POST");
   return response;
 }

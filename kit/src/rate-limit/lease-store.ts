@@ -1,6 +1,7 @@
 /** One key per caller and class, and one with the running processes. */
 import { createHash, randomUUID } from "node:crypto";
-import { type RedisOptions, Valkey } from "iovalkey";
+import type { Valkey } from "iovalkey";
+import { connectValkey, withTimeout } from "../valkey/connection.ts";
 import type { RequestClass } from "./rate-decision.ts";
 import { type Script, leaseScript, presenceScript } from "./store-scripts.ts";
 
@@ -45,24 +46,19 @@ export interface LeaseStoreOptions {
   readonly observe: (observation: LeaseStoreObservation) => void;
 }
 
-const callTimeoutMs = 50;
 const callsInFlightMax = 1_000;
 /** In succession; after a closed connection the store is unavailable at once. */
 const failuresMax = 3;
 /** A process is counted for `processTtlMs` after its last report. */
 const presenceIntervalMs = 1_000;
 const processTtlMs = 5_000;
-const connectTimeoutMs = 1_000;
-const reconnectDelayStepMs = 50;
-const reconnectDelayMaxMs = 1_000;
-const tlsUrl = /^(?:rediss|valkeys):/;
 const processesKey = "tributary:rate-limit:processes";
 const hashChars = 22;
 
 /** Connects in the background, and never throws. */
 export function createLeaseStore({ url, password, processesMin, observe }: LeaseStoreOptions): LeaseStore {
   const processId = randomUUID();
-  const client = connect(url, password);
+  const client = connectValkey(url, password);
   let state: "connecting" | "available" | "unavailable" = "connecting";
   let failuresInSuccession = 0;
   let callsInFlight = 0;
@@ -139,25 +135,6 @@ function bucketKey(key: string, requestClass: RequestClass): string {
   return `tributary:rate-limit:${requestClass}:${hash}`;
 }
 
-function connect(url: string, password: string | undefined): Valkey {
-  const storeUrl = new URL(url);
-  // In iovalkey, a password of the options does not replace the empty one of a URL with a user.
-  if (password !== undefined) storeUrl.password = encodeURIComponent(password);
-  const options: RedisOptions = {
-    connectionName: "tributary",
-    // Calls of one iteration of the event loop are sent together.
-    enableAutoPipelining: true,
-    // A call that was in flight at a close is not repeated: it may have taken its units.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: connectTimeoutMs,
-    retryStrategy: (attempt) => Math.min(attempt * reconnectDelayStepMs, reconnectDelayMaxMs),
-  };
-  if (tlsUrl.test(url)) options.tls = {};
-  return new Valkey(storeUrl.href, options);
-}
-
 /** The text only if the store does not know its hash: after its start, or after SCRIPT FLUSH. */
 async function runScript(
   client: Valkey,
@@ -171,13 +148,4 @@ async function runScript(
     if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return client.eval(text, 1, key, ...args);
     throw error;
   }
-}
-
-function withTimeout<T>(result: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const fail = () => reject(new Error(`The store did not respond within ${callTimeoutMs} ms`));
-    // After a long turn of the event loop the timer is due before the response is read: `setImmediate` lets the response be read first.
-    const timer = setTimeout(() => setImmediate(fail), callTimeoutMs);
-    result.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -57,7 +57,7 @@ const storeProtocols = ["redis:", "rediss:", "valkey:", "valkeys:"];
 
 function readStoreUrl(env: EnvironmentReader): string | undefined {
   const url = env.optional("RATE_LIMIT_STORE_URL", {
-    why: "redis: or valkey: URL (with TLS rediss: or valkeys:) of the server by which processes share the limits; without it each process counts separately",
+    why: "redis: or valkey: URL (with TLS rediss: or valkeys:) of the server by which processes share the limits, and gateways automatic persisted queries; without it each process counts separately",
   });
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

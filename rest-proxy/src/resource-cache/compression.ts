@@ -14,8 +14,7 @@ const compressedBytesMax = 2_097_152;
 const varyByEncoding = ["Vary", "Accept-Encoding"] as const;
 
 /**
- * Compresses JSON once, before it is cached. Each coding has its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3; a weak ETag would never match
- * `If-Match`). The suffix is removed from conditions before the service compares them.
+ * Compresses JSON once, before it is cached. Each coding has its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3). The suffix is removed from conditions before the service compares them.
  */
 export function compressReads(
   fetch: OriginFetch,

@@ -161,10 +161,10 @@ test("a change needs If-Match with the current ETag", async () => {
     const etag = (await comments.rest("GET", `/${version}/comments/${id}`)).headers.get("etag") ?? "";
     const change = (ifMatch: string | undefined) => patch(version, id, { [name]: "Changed." }, { ifMatch });
     expect((await change(undefined)).status).toBe(428);
-    expect((await change(`W/${etag}`)).status).toBe(412);
-    const changed = await change(etag);
+    // Weak, as a compressing intermediary sends it.
+    const changed = await change(`W/${etag}`);
     expect(changed.body).toMatchObject({ id, [name]: "Changed.", editedAt: expect.any(String) });
-    expect((await change(etag)).status).toBe(412);
+    for (const old of [etag, `W/${etag}`]) expect((await change(old)).status).toBe(412);
   }
 });
 

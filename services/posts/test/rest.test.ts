@@ -237,10 +237,10 @@ test("a change needs If-Match with the current ETag, and one without effect keep
   const id = await addPost(posts, "PUBLISHED");
   const etag = (await posts.rest("GET", `/v1/posts/${id}`)).headers.get("etag") ?? "";
   const change = (ifMatch: string, body: object = { title: "Changed" }) => patch(id, body, { version: "v1", ifMatch });
-  expect((await change(`W/${etag}`)).status).toBe(412);
-  const changed = await change(etag);
+  // Weak, as a compressing intermediary sends it.
+  const changed = await change(`W/${etag}`);
   expect([changed.status, changed.body.title, changed.body.body]).toEqual([200, "Changed", "Text."]);
-  expect((await change(etag)).status).toBe(412);
+  for (const old of [etag, `W/${etag}`]) expect((await change(old)).status).toBe(412);
   const current = changed.headers.get("etag") ?? "";
   const same = await change(current, { title: "Changed", published: true });
   expect([same.status, same.headers.get("etag")]).toEqual([200, current]);

@@ -167,10 +167,10 @@ test("a change needs If-Match with the current ETag", async () => {
   const change = (headers: Record<string, string>) =>
     users.rest("PATCH", `/v1/users/${id}`, { token: keeper, body: { name: "Grace", avatarUrl: null }, headers });
   expect((await change({})).status).toBe(428);
-  expect((await change({ "if-match": `W/${etag}` })).status).toBe(412);
-  const changed = await change({ "if-match": etag });
+  // Weak, as a compressing intermediary sends it.
+  const changed = await change({ "if-match": `W/${etag}` });
   expect([changed.status, changed.body.name, changed.body.avatarUrl]).toEqual([200, "Grace", null]);
-  expect((await change({ "if-match": etag })).status).toBe(412);
+  for (const old of [etag, `W/${etag}`]) expect((await change({ "if-match": old })).status).toBe(412);
 });
 
 test("a change reports a missing user first, then failed conditions, then invalid content (RFC 9110, 13.2.1)", async () => {

@@ -17,7 +17,6 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import {
   type DocumentNode,
   getOperationAST,
@@ -38,6 +37,7 @@ import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { NumericLiteralsRule } from "../parse/numeric-input.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
+import type { PersistedQueries } from "../parse/persisted-queries.ts";
 import { requireOperation } from "../parse/operation.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import { createLibraryLogger } from "../../telemetry/observation-log.ts";
@@ -67,7 +67,7 @@ export interface DocumentValidatorOptions {
   readonly documentTokensMax: number;
   readonly operationLimits: OperationLimits;
   /** By hash. Shared by all generations; each validates a text again. */
-  readonly persistedQueries: BoundedMap<string>;
+  readonly persistedQueries: Pick<PersistedQueries, "get" | "set">;
   readonly observe: GatewayObserver;
 }
 
@@ -254,14 +254,14 @@ function toDocumentStore({ findDocumentByHash }: OperationStore) {
   };
 }
 
-function toPersistedQueryCache(texts: BoundedMap<string>) {
+function toPersistedQueryCache(texts: Pick<PersistedQueries, "get" | "set">) {
   return {
     get: (key: string) => Promise.resolve(texts.get(withoutPrefix(key))),
     set(key: string, text: string): Promise<void> {
-      texts.set(withoutPrefix(key), text, text.length);
+      texts.set(withoutPrefix(key), text);
       return Promise.resolve();
     },
-    delete: (key: string) => Promise.resolve(texts.delete(withoutPrefix(key))),
+    delete: () => Promise.resolve(false),
   };
 }
 

@@ -4,7 +4,6 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
-import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { createCors } from "@tributary/kit/http/cors";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { buildSchema } from "graphql";
@@ -16,6 +15,7 @@ import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import { Rejection } from "../../errors/rejections.ts";
 import { UnusableSupergraph } from "../../errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../../observations.ts";
+import { createPersistedQueries } from "../parse/persisted-queries.ts";
 import { createOperationStore } from "../parse/operation-store.ts";
 import { createEventLoopQueue } from "../parse/event-loop-queue.ts";
 import { createFullPath } from "../../paths/full.ts";
@@ -261,7 +261,9 @@ describe("the generation of a request", () => {
       send,
       observe,
     });
+    const cors = createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] });
     const fullPath = createFullPath({
+      cors,
       pipeline,
       receiving: {
         callers,
@@ -273,11 +275,11 @@ describe("the generation of a request", () => {
         documentCharactersMax: 1_000,
       },
       generations,
-      persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
+      persistedQueries: createPersistedQueries({ shared: undefined, onEvicted: () => {} }),
       send,
       observe,
     });
-    const createExchange = createExchangeFactory(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));
+    const createExchange = createExchangeFactory(cors);
     const listening = createServer((request, response) => void fullPath(createExchange(request, response)));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));

@@ -4,7 +4,6 @@ import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { isJsonObject } from "@tributary/kit/json/json";
 import { JsonError } from "@tributary/kit/http/json-body";
 import { Rejection } from "../../errors/rejections.ts";
-import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface GraphqlRequest {
   /** Undefined only for an automatic persisted query that is sent by its hash. */
@@ -89,8 +88,13 @@ export function persistedHashOf({ extensions }: GraphqlRequest): string | undefi
   return isJsonObject(persistedQuery) ? (persistedQuery["sha256Hash"] as string) : undefined;
 }
 
+/** Texts by their hash. */
+interface RegisteredTexts {
+  get(hash: string): string | undefined;
+}
+
 /** Undefined for a persisted query that is not registered. */
-export function findSource(request: GraphqlRequest, persistedQueries: BoundedMap<string>): string | undefined {
+export function findSource(request: GraphqlRequest, persistedQueries: RegisteredTexts): string | undefined {
   if (request.query !== undefined) return request.query;
   const hash = persistedHashOf(request);
   return hash === undefined ? undefined : persistedQueries.get(hash);

@@ -8,7 +8,7 @@ import { type Platform, startPlatform } from "../../platform/platform.ts";
 import { createHttpClient, type HttpClient, type HttpClientRequest } from "../../traffic/http-client.ts";
 import { writerId } from "../../traffic/seeded.ts";
 import type { FreshnessPart, PartRun } from "./part.ts";
-import { startVarnish } from "./varnish.ts";
+import { startVarnishOf } from "./varnish.ts";
 
 const services = ["users", "posts"] as const;
 const purgeToken = "token-for-verifications";
@@ -32,7 +32,7 @@ export const cdnPart: FreshnessPart = {
       replicas: { users: 1, posts: 1, gateway: 1, "rest-proxy": 1 },
       environment: (part) => (part === "gateway" || part === "rest-proxy" ? { CDN_TAG_HEADER: "Surrogate-Key" } : {}),
     });
-    const url = await startVarnish(platform, purgeToken, run);
+    const url = await startVarnishOf(platform, purgeToken, run);
     const purger = run.isControl ? undefined : await startPurger(platform, url, run);
     const client = createHttpClient(url);
     run.onCleanup(() => client.close());

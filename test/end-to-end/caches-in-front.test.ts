@@ -1,0 +1,144 @@
+// nginx and Varnish in front of the platform, configured as docs/cdn.md describes, and clients with their defaults.
+import { createHash } from "node:crypto";
+import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
+import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { findCacheProgram, type HttpCache, startNginx, startVarnish } from "./http-caches.ts";
+import { type Platform, startPlatform } from "./platform.ts";
+
+const programs = [
+  // nginx compresses the short body, and Varnish decompresses the long one for a client that does not accept gzip.
+  { name: "nginx", program: findCacheProgram("nginx"), start: startNginx, codingOfWeakTag: "gzip" },
+  { name: "Varnish", program: findCacheProgram("varnishd"), start: startVarnish, codingOfWeakTag: "identity" },
+];
+
+/** Of a CDN and of an analytics script. */
+const foreignCookie = "__cf_bm=1; _ga=2";
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform(inject("postgresUrl"), undefined, {}, { CORS_ORIGINS: "*" });
+});
+afterAll(() => platform.stop());
+
+describe.each(programs)("$name", ({ name, program, start, codingOfWeakTag }) => {
+  test.runIf(program === undefined)(`skipped: install Debian's ${name} to run these tests`, () => {});
+
+  describe.skipIf(program === undefined)("in front of the platform", () => {
+    let cache: HttpCache;
+    beforeAll(async () => void (cache = await start(program ?? "", platform)));
+    afterAll(() => cache.stop());
+
+    test.each([undefined, foreignCookie])(
+      "has Apollo Client's second request by hash, with the cookie %s",
+      async (cookie) => {
+        const outcomes: unknown[] = [];
+        const client = createApolloClient(cache.url, cookie, (response) => outcomes.push(outcomeOf(response.headers)));
+        const query = gql`
+          query UserPage($id: ID!) {
+            user(id: $id) {
+              id
+              name
+            }
+          }
+        `;
+        await expect
+          .poll(async () => {
+            const { data } = await client.query({ query, variables: { id: "2" }, fetchPolicy: "network-only" });
+            expect(data).toMatchObject({ user: { id: "2" } });
+            return outcomes.at(-1);
+          })
+          .toBe("hit");
+        client.stop();
+      },
+    );
+
+    test.each([
+      ["REST", "/v2/posts/1"],
+      ["GraphQL", hashPath],
+    ])("with CORS_ORIGINS=*, a page may read a response of %s that was stored for a program", async (_, path) => {
+      await register(cache.url);
+      const headers = { origin: "https://page.example", cookie: foreignCookie };
+      const before = () => send(cache.url + path, { headers: { cookie: foreignCookie } });
+      const read = await untilHit(cache.url + path, headers, before);
+      expect(read.cors).toBe("*");
+    });
+
+    test.each([
+      ["gzip", "Short."],
+      ["identity", "Long enough for compression. ".repeat(100)],
+    ])("a change succeeds with the ETag that the cache sends for %s", async (coding, text) => {
+      const token = await platform.tokenOf("1");
+      const created = await platform.rest("POST", "/v1/posts", { token, body: { title: "Post", body: text } });
+      const path = `/v1/posts/${created.body.id}`;
+      const publish = { token, body: { published: true }, headers: { "if-match": "*" } };
+      expect((await platform.rest("PATCH", path, publish)).status).toBe(200);
+      const { etag } = await untilHit(cache.url + path, { "accept-encoding": coding });
+      const change = {
+        method: "PATCH",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/merge-patch+json",
+          "if-match": etag,
+        },
+        body: JSON.stringify({ title: "Changed" }),
+      } as const;
+      expect(etag.startsWith("W/")).toBe(coding === codingOfWeakTag);
+      expect((await send(cache.url + path, change)).status).toBe(200);
+      expect((await send(cache.url + path, change)).status).toBe(412);
+    });
+  });
+});
+
+const hashedQuery = `{ user(id: "3") { id name } }`;
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(hashedQuery) } };
+const hashPath = `/graphql?extensions=${encodeURIComponent(JSON.stringify(extensions))}`;
+
+async function register(url: string): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ query: hashedQuery, extensions });
+  expect((await send(`${url}/graphql`, { method: "POST", headers, body })).status).toBe(200);
+}
+
+async function send(url: string, options: RequestInit) {
+  const { status, headers, body } = await fetch(url, options);
+  await body?.cancel();
+  return {
+    status,
+    etag: headers.get("etag") ?? "",
+    cors: headers.get("access-control-allow-origin"),
+    outcome: outcomeOf(headers),
+  };
+}
+
+/** nginx stores responses for a second only. @param before sends the request whose response the cache stores, by default an equal one. */
+async function untilHit(url: string, headers: Record<string, string>, before = () => send(url, { headers })) {
+  let response = await before();
+  await expect
+    .poll(async () => {
+      await before();
+      response = await send(url, { headers });
+      return response.outcome;
+    })
+    .toBe("hit");
+  return response;
+}
+
+function createApolloClient(url: string, cookie: string | undefined, onResponse: (response: Response) => void) {
+  const link = new PersistedQueryLink({ sha256, useGETForHashedQueries: true });
+  const http = new HttpLink({
+    uri: `${url}/graphql`,
+    ...(cookie && { headers: { cookie } }),
+    async fetch(...input) {
+      const response = await fetch(...input);
+      onResponse(response);
+      return response;
+    },
+  });
+  return new ApolloClient({ cache: new InMemoryCache(), link: link.concat(http) });
+}
+
+function outcomeOf(headers: Headers): string | undefined {
+  return headers.get("x-cache")?.toLowerCase();
+}
