@@ -5,7 +5,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { createAdmission } from "../admission/admission.ts";
 import { createAdmittedHandler } from "./admitted-handler.ts";
 import { createCursors, type Cursors } from "../lists/cursor.ts";
-import { ConfigError } from "../process/env.ts";
+import { ConfigError, type Profile } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
 import { createAuthenticator } from "../identity/token-verifier.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
@@ -31,6 +31,7 @@ import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
 export interface ServiceParts {
   readonly name: string;
+  readonly profile: Profile;
   readonly database: Database;
   readonly authenticate: Authenticate;
   readonly cursors: Cursors;
@@ -72,7 +73,7 @@ interface ServiceAppParts extends Omit<ServiceParts, "cursors" | "database"> {
 
 /** Any other path than those of the two endpoints is a 404. @throws ConfigError that names each route without a handler, and vice versa. */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
-  { name, database, authenticate, log, observer }: ServiceAppParts,
+  { name, profile, database, authenticate, log, observer }: ServiceAppParts,
   endpoints: ServiceEndpoints<Context, R>,
 ): Promise<ServiceApp> {
   const { routes, caching, handlers } = endpoints;
@@ -85,6 +86,7 @@ export async function createServiceApp<Context extends object, const R extends r
     createContext: endpoints.createContext,
     fieldGroups: caching.fieldGroups,
     freshSeconds: caching.freshSeconds,
+    profile,
     authenticate,
     database,
     log,
@@ -225,7 +227,15 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
     onKeysError: (error) => log.warn({ err: error }, "token keys could not be fetched: the known keys remain in use"),
   });
   const cursors = createCursors(config.cursorKeys);
-  const app = await options.createApp({ name, database, authenticate, cursors, log, observer });
+  const app = await options.createApp({
+    name,
+    profile: config.profile,
+    database,
+    authenticate,
+    cursors,
+    log,
+    observer,
+  });
   const feedListener = await startFeedListener({
     feed,
     host: config.host,
@@ -233,7 +243,7 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
     keys: config.feedKeys,
     observer: telemetry.feedObserver,
   });
-  log.info({ url: `${feedListener.url}/changes` }, "change feed listening");
+  log.debug({ url: `${feedListener.url}/changes` }, "change feed listening");
   const admin = await telemetry.startAdmin();
   const admission = createAdmission({ isOn: config.admission, observer: telemetry.admissionObserver });
   const server = await startServer({
