@@ -144,6 +144,7 @@ async function startDatabases(
     secrets: partContext.secrets,
     loadSeeding,
     scale: startOptions.scale,
+    fresh: startOptions.fresh === "all" ? [] : startOptions.fresh, // prepareStart has deleted all.
     services: startOptions.only.filter(isService),
     print,
   });

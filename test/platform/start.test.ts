@@ -107,6 +107,16 @@ describe("a started platform", () => {
     expect(await get("posts")).toBe(posts);
   });
 
+  test("names a migration that is edited after it was applied, and the command that creates the database again", async () => {
+    const file = "services/posts/migrations/0001-things.sql";
+    const applied = readFileSync(join(root, file), "utf8");
+    write(root, file, `${applied}alter table things add column name text;\n`);
+    const line = await platform.line(/^posts .*was edited after it was applied/);
+    expect(line).toContain(`${file} was edited`);
+    expect(line).toContain("npm start -- --fresh posts");
+    write(root, file, applied);
+  });
+
   test("restarts a part or PostgreSQL that crashes, with a message", async () => {
     await get("orders", "/crash").catch(() => {});
     expect(await platform.line(/^orders .*exit code 9/)).toContain("ended with exit code 9; restarting in 0.5 s");
@@ -172,6 +182,17 @@ test("--only creates, migrates and seeds only what runs, at the scale of the ser
   await posts.ready();
   expect(posts.output()).toMatch(/^posts .*migrations applied/m);
   expect(posts.output().match(/seeding .*/g)).toEqual(["seeding posts at scale 3"]);
+});
+
+test("--fresh users creates only that database again, at the scale of the others", async () => {
+  const both = start(["--only", "users,posts", "--fresh", "--scale", "3"]);
+  await both.ready();
+  await end(both);
+  const again = start(["--only", "users,posts", "--fresh", "users"]);
+  await again.ready();
+  expect(again.output()).toMatch(/^users .*migrations applied/m);
+  expect(again.output()).not.toMatch(/^posts .*migrations applied/m);
+  expect(again.output().match(/seeding .*/g)).toEqual(["seeding users at scale 3"]);
 });
 
 test("without a part that has a database, PostgreSQL does not start, and --fresh deletes nothing", async () => {

@@ -11,6 +11,7 @@ import { createAuthenticator } from "../identity/token-verifier.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { type RunningServer, startServer, stopOnSignals } from "../process/lifecycle.ts";
 import { createLog, type Log } from "../process/log.ts";
+import { readAppliedMigrations } from "../postgres/applied-migrations.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
 import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
@@ -188,6 +189,7 @@ export async function runService(options: ServiceProcessOptions): Promise<void> 
     const migrationLog = createLog({ name, level: config.logLevel });
     const directory = fileURLToPath(options.migrations);
     await migrate({ databaseUrl: config.databaseUrl, directory, log: migrationLog });
+    await warnOfEditedMigrations(config.databaseUrl, directory, migrationLog);
     return;
   }
   const telemetry = await createServiceTelemetry(name, config);
@@ -197,6 +199,13 @@ export async function runService(options: ServiceProcessOptions): Promise<void> 
   stopOnSignals([server], log);
   // Last: a program that waits for this line may send a signal immediately.
   log.info({ url: server.url }, "listening");
+}
+
+/** No error: the previous release runs with the same database, so an edit must not prevent a deployment. */
+async function warnOfEditedMigrations(databaseUrl: string, directory: string, log: Log): Promise<void> {
+  const { edited } = await readAppliedMigrations(databaseUrl, directory);
+  if (edited.length === 0) return;
+  log.warn({ edited }, "migrations were edited after they were applied: this database does not have the edits");
 }
 
 function readCommand([command, surplusArgument]: readonly string[]): "migrate" | "serve" {
