@@ -44,7 +44,9 @@ interface Platform {
   postgres: Promise<SupervisedPostgres> | undefined;
 }
 
+/** After it the banner says which parts are not ready; it is printed again when they are. */
 const readyTimeoutMs = 20_000;
+const lateReadyPollMs = 200;
 // PostgreSQL stops after the parts, within 5 s. The sum is less than the 10 s within which Ctrl-C must stop everything.
 const stopGraceMs = 4_000;
 /** How long the banner waits for the parts' first log lines: a part buffers lines for 250 ms (kit/src/process/log.ts), or more if it is busy. */
@@ -79,13 +81,18 @@ async function runUntilAborted(startOptions: StartOptions, runOptions: RunOption
   try {
     await Promise.race([startAll(platform, startOptions, runOptions), untilAborted(signal)]);
     signal.throwIfAborted();
-    const tookMs = performance.now() - startedMs;
+    let tookMs = performance.now() - startedMs;
     await sleep(logDelayMs, undefined, { signal });
     const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, keys !== undefined));
     keys?.listen(printBanner);
     printBanner();
     const localParts = [...supervised].filter(([name]) => only.includes(name)).map(([, part]) => part);
     void remote?.watch(localParts, (line) => startContext.output.line("start", line));
+    if (findNotReady(platform).length > 0) {
+      await untilReadyOrAborted(platform, signal);
+      tookMs = performance.now() - startedMs;
+      if (!signal.aborted) printBanner();
+    }
     await untilAborted(signal);
     startContext.output.line("start", "stopping");
   } finally {
@@ -110,13 +117,22 @@ async function startAll(platform: Platform, startOptions: StartOptions, runOptio
   await Promise.all([othersStarted, startParts(needsDatabase)]);
 }
 
-function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: number, hasKeys: boolean): string {
+function findNotReady({ supervised }: Pick<Platform, "supervised">): readonly PartName[] {
+  return [...supervised].filter(([, part]) => !part.isReady()).map(([name]) => name);
+}
+
+/** Without a limit: a part that fails becomes ready when its code is corrected. */
+async function untilReadyOrAborted(platform: Platform, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && findNotReady(platform).length > 0) await sleep(lateReadyPollMs);
+}
+
+function bannerOf(platform: Platform, tookMs: number, hasKeys: boolean): string {
+  const { startContext, supervised } = platform;
   return renderBanner({
     ports: startContext.partContext.ports,
     running: [...supervised.keys()],
-    notReady: [...supervised].filter(([, part]) => !part.isReady()).map(([name]) => name),
+    notReady: findNotReady(platform),
     tookMs,
-    hasPostgres: postgres !== undefined,
     substitutes: startContext.partContext.substitutes,
     remote: startContext.partContext.remote,
     issuerUrl: startContext.partContext.findRemoteIssuer()?.url,

@@ -54,7 +54,8 @@ export async function prepareStart(
     const portProblems = await findPortProblems(listening, ports);
     if (portProblems.length > 0) throw new CommandError(portProblems.join("\n"));
     if (fresh === "all" && hasDatabases) removeLocalPostgres(postgresFolder);
-    else if (fresh === "all") output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
+    else if (fresh === "all")
+      output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
     const secrets = loadSecrets(dataDir);
     const print = (name: string, line: string) => output.line(name, line);
     const readSources = prepareSchemaSources({ root, dataDir, substitutes, print });

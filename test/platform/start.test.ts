@@ -203,6 +203,16 @@ test("without a part that has a database, PostgreSQL does not start, and --fresh
   expect(existsSync(join(root, ".data/postgres"))).toBe(true);
 });
 
+test("a part that becomes ready after the banner is announced by another one", async () => {
+  write(root, "gateway/src/main.ts", "const = 1;");
+  cleanups.push(() => write(root, "gateway/src/main.ts", stubPart("gateway")));
+  const platform = start(["--only", "gateway"]);
+  await platform.line(/^Tributary is running, but not every part is ready/);
+  expect(platform.output()).toMatch(/http:\S+\/graphql +NOT READY/);
+  write(root, "gateway/src/main.ts", stubPart("gateway"));
+  await platform.line(/^Tributary is ready \(/);
+});
+
 test("a seeding error is printed as one message, and the start ends", async () => {
   const platform = startWithSeeding(
     `({ findScale: async () => undefined, seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`,
@@ -311,6 +321,37 @@ describe("the real platform", () => {
     await end(platform);
     await endLeftovers(join(clone, ".data"));
     removeClone(clone);
+  });
+
+  test("is ready for requests to both entry points as soon as it says so, without a warning before", async () => {
+    const query = /Try this query:\n +(.+)/.exec(platform.output())?.[1] ?? "";
+    const graphqlUrl = `http://127.0.0.1:${ports.gateway}/graphql?query=${encodeURIComponent(query)}`;
+    const headers = { accept: "application/json", "apollo-require-preflight": "true" };
+    const byGateway = (await (await fetch(graphqlUrl, { headers })).json()) as GraphqlResult;
+    expect(byGateway).toEqual({ data: { user: { name: "Ada Lovelace", posts: expect.any(Array) } } });
+    const byProxy = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
+    expect(byProxy.status).toBe(200);
+    expect(platform.output()).not.toMatch(/^[\w-]+ +\| [\d:]+ (?:warn|error)/m);
+  });
+
+  test("a save is at most three lines", async () => {
+    const before = platform.output().length;
+    appendFileSync(join(clone, "services/orders/src/app.ts"), "\n// saved\n");
+    await platform.line(/^orders .*restarted, ready after/);
+    await platform.line(/^orders .*info +listening[^]*/);
+    await expect
+      .poll(() =>
+        platform
+          .output()
+          .slice(before)
+          .match(/listening/g),
+      )
+      .toHaveLength(1);
+    expect(platform.output().slice(before).trim().split("\n")).toEqual([
+      expect.stringMatching(/^orders .*restarting: services.orders.src.app.ts was saved/),
+      expect.any(String),
+      expect.any(String),
+    ]);
   });
 
   test("joins data of its services", async () => {
