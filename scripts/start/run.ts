@@ -25,7 +25,8 @@ import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { CommandError } from "../command-line.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervised-part.ts";
 import { publishCommitted } from "./published-files.ts";
-import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
+import { createDevLoop, type DevLoop, type DevLoopOptions } from "./dev-loop/dev-loop.ts";
+import { createTypeCheck, type TypeCheck } from "./dev-loop/type-check.ts";
 
 export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];
@@ -40,6 +41,7 @@ interface Platform {
   readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
   readonly loop: DevLoop;
+  readonly typeCheck: TypeCheck;
   /** Set by `startDatabases`; undefined when no part needs a database. */
   postgres: Promise<SupervisedPostgres> | undefined;
 }
@@ -75,8 +77,10 @@ async function runUntilAborted(startOptions: StartOptions, runOptions: RunOption
   const startContext = await prepareStart(runOptions, startOptions, () => remote?.issuer());
   const chosen = parts.filter(({ name }) => only.includes(name) || hasSubstitute(name, substitutes));
   const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, root)] as const));
-  const loop = createLoop(startContext, supervised, root);
-  const platform: Platform = { startContext, supervised, loop, postgres: undefined };
+  const { dataDir } = startContext.partContext;
+  const typeCheck = createTypeCheck({ root, dataDir, print: (line) => startContext.output.line("types", line) });
+  const loop = createLoop(startContext, { supervised, root, onApplied: () => typeCheck.request() });
+  const platform: Platform = { startContext, supervised, loop, typeCheck, postgres: undefined };
   runOptions.setKill(() => killAll(platform));
   try {
     await Promise.race([startAll(platform, startOptions, runOptions), untilAborted(signal)]);
@@ -86,6 +90,7 @@ async function runUntilAborted(startOptions: StartOptions, runOptions: RunOption
     const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, keys !== undefined));
     keys?.listen(printBanner);
     printBanner();
+    typeCheck.request();
     const localParts = [...supervised].filter(([name]) => only.includes(name)).map(([, part]) => part);
     void remote?.watch(localParts, (line) => startContext.output.line("start", line));
     if (findNotReady(platform).length > 0) {
@@ -192,7 +197,9 @@ function hasSubstitute(name: PartName, substitutes: StartOptions["substitutes"])
   return isService(name) && substitutes.has(name);
 }
 
-function createLoop(startContext: StartContext, supervised: Platform["supervised"], root: string): DevLoop {
+interface LoopOptions extends Pick<Platform, "supervised">, Pick<DevLoopOptions, "root" | "onApplied"> {}
+
+function createLoop(startContext: StartContext, { supervised, root, onApplied }: LoopOptions): DevLoop {
   const { partContext, output, readSources } = startContext;
   const { substitutes } = partContext;
   // A saved file does not restart a substitute of the remote: the service's code runs at the remote.
@@ -210,13 +217,15 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
       if (hasDatabase(service)) await migrateService(service, databaseUrl(service, partContext), { root, print });
     },
     print,
+    onApplied,
     debounceMs: 60,
     gatewaySwapMs: 1_000,
   });
 }
 
 /** Stops the parts first, then PostgreSQL, because the services use it. Releases the data folder last. */
-async function stopAll({ startContext, supervised, postgres, loop }: Platform): Promise<void> {
+async function stopAll({ startContext, supervised, postgres, loop, typeCheck }: Platform): Promise<void> {
+  typeCheck.close();
   const stopping = [...supervised.values()].map((part) => part.stop());
   await Promise.all([...stopping, loop.close()]);
   const server = await postgres?.catch(() => undefined); // startAll reports why PostgreSQL did not start.
@@ -224,7 +233,8 @@ async function stopAll({ startContext, supervised, postgres, loop }: Platform): 
   startContext.runFile.release();
 }
 
-function killAll({ supervised, postgres }: Platform): void {
+function killAll({ supervised, postgres, typeCheck }: Platform): void {
+  typeCheck.close();
   for (const part of supervised.values()) part.kill();
   postgres?.then((server) => server.kill()).catch(() => {}); // PostgreSQL did not start.
 }

@@ -40,7 +40,7 @@ export async function prepareStart(
   requireServiceFiles(root, services, ({ name }) => substitutes.get(name) !== "remote");
   const ports = readPorts(environment);
   const dataDir = dataFolder(root, environment);
-  const output = createOutput({ write, isColoured, names: ["start", "postgres", "seed", ...partNames] });
+  const output = createOutput({ write, isColoured, names: ["start", "types", "postgres", "seed", ...partNames] });
   mkdirSync(dataDir, { recursive: true });
   // `npm run token` reads it from run.json.
   const issuerUrl = only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;

@@ -146,6 +146,16 @@ describe("a started platform", () => {
     await expect.poll(() => get("users").catch(() => serving), { timeout }).not.toBe(serving);
   });
 
+  test("prints a type error of a saved file as one line, and when it is corrected", async () => {
+    const file = "services/users/src/typed.ts";
+    write(root, file, 'export const total: number =\n  "ten";\n');
+    expect(await platform.line(/^types .*TS2322/)).toMatch(
+      /\| services\/users\/src\/typed\.ts:1:14 TS2322: Type 'string' is not assignable to type 'number'\.$/,
+    );
+    write(root, file, "export const total: number = 10;\n");
+    await platform.line(/^types .*no type errors/);
+  });
+
   test("prints that a saved list of services needs another start", async () => {
     write(root, "services/posts/service.json", "{}");
     await platform.line(/^start .*services\/posts\/service\.json changed: stop npm start and start it again/);
