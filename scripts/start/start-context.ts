@@ -37,7 +37,7 @@ export async function prepareStart(
   { only, substitutes, remote, fresh }: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
 ): Promise<StartContext> {
-  requireServiceFiles(root, services, ({ name }) => substitutes.get(name) !== "remote");
+  requireServiceFiles(root, services, substitutes);
   const ports = readPorts(environment);
   const dataDir = dataFolder(root, environment);
   const output = createOutput({ write, isColoured, names: ["start", "types", "postgres", "seed", ...partNames] });
