@@ -14,8 +14,10 @@ export function rejectUndefinedFields(schema: GraphQLSchema): void {
         ? "its resolver returns undefined"
         : "it has no resolver, and its object has no value for it";
       const check = (value: unknown) => {
-        if (value === undefined) throw new Error(`${type.name}.${field.name} has no value: ${fault}`);
-        return value;
+        if (value !== undefined) return value;
+        const error = new Error(`${type.name}.${field.name} has no value: ${fault}`);
+        delete error.stack; // Its frames are those of graphql-js.
+        throw error;
       };
       const resolveAny = resolve ?? defaultFieldResolver;
       field.resolve = (source, args, context, info) => {
