@@ -24,7 +24,6 @@ const binFolder = join(root, "node_modules", ".bin");
 const projectNode = join(binFolder, "node");
 /** npm's list of what it has installed. */
 const installedLock = join(root, "node_modules", ".package-lock.json");
-const testCache = join(root, "node_modules", ".vitest-cache");
 /** Contains the pid of the process that installs. */
 const lockFile = join(root, ".data", "install.lock");
 
@@ -103,8 +102,6 @@ function createInstallError(command, exitCode) {
 
 function runNpm(args, reason) {
   process.stderr.write(`Installing with npm ${args[0]}, because ${reason}.\n`);
-  // Vitest's cached modules contain the paths of the packages' files.
-  rmSync(testCache, { recursive: true, force: true });
   // --include=dev: with NODE_ENV=production npm skips devDependencies, and Node 24 is one. --loglevel=error hides warnings
   // of packages that need a newer Node than the installing one; they run under Node 24.
   return run("npm", [...args, "--include=dev", "--loglevel=error"], process.env);
