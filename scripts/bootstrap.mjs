@@ -1,5 +1,5 @@
-// The entry of every npm script, also in a fresh clone: plain JavaScript for Node 20 and newer, without dependencies. It runs
-// `npm ci` when needed, then runs the script with the project's Node 24.
+// The entry of every npm script, also in a fresh clone: plain JavaScript for Node 20 and newer, without dependencies. It installs the
+// packages when needed, then runs the script with the project's Node 24.
 //
 //   node scripts/bootstrap.mjs scripts/start.ts --fresh     a script
 //   node scripts/bootstrap.mjs vitest run                   a program of node_modules/.bin
@@ -15,22 +15,28 @@ const lockWaitMsMax = 10 * 60_000;
 const lockPollMs = 200;
 const parentPollMs = 500;
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"];
+/** As in a shell: 128 plus the number of the signal that ended the process. */
+const signalCodesAbove = 128;
 const scriptFile = /\.(ts|js|mjs)$/;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const binFolder = join(root, "node_modules", ".bin");
 const projectNode = join(binFolder, "node");
+/** npm's list of what it has installed. */
+const installedLock = join(root, "node_modules", ".package-lock.json");
 /** Contains the pid of the process that installs. */
 const lockFile = join(root, ".data", "install.lock");
 
-/** Why `npm ci` must run; undefined if node_modules matches package-lock.json. */
+/** Why packages must be installed; undefined if node_modules matches package-lock.json. */
 function findReasonToInstall() {
-  const installed = readPackages(join(root, "node_modules", ".package-lock.json"));
+  const installed = readPackages(installedLock);
   if (installed === undefined) return "node_modules is missing or incomplete";
   const locked = readPackages(join(root, "package-lock.json"));
   if (locked === undefined) throw new Error("package-lock.json is missing or not valid JSON.");
   const differingPath = findDifferingPackage(locked, installed);
   if (differingPath !== undefined) return `node_modules differs from package-lock.json (${differingPath})`;
+  const missingPath = Object.keys(installed).find((path) => !existsSync(join(root, path)));
+  if (missingPath !== undefined) return `${missingPath} is missing`;
   if (readNodeMajor() !== nodeMajor) return `Node ${nodeMajor} is missing from node_modules`;
   return undefined;
 }
@@ -68,23 +74,37 @@ function readNodeMajor() {
   }
 }
 
-/** Runs `npm ci` if needed, in one process at a time. */
+/** In one process at a time. */
 async function install() {
   if (findReasonToInstall() === undefined) return;
   await acquireLock();
   try {
     const reason = findReasonToInstall(); // Another process may have installed during the wait.
     if (reason === undefined) return;
-    process.stderr.write(`Installing with npm ci, because ${reason}.\n`);
-    // --include=dev: with NODE_ENV=production npm skips devDependencies, and Node 24 is one. --loglevel=error hides warnings
-    // of packages that need a newer Node than the installing one; they run under Node 24.
-    const code = await run("npm", ["ci", "--include=dev", "--loglevel=error"], process.env);
-    if (code !== 0) throw Object.assign(new Error("npm ci failed, see above."), { exitCode: code });
+    // Adds only what is missing, such as a new service's link: `npm ci` would delete all packages and install them again.
+    const hasInstalled = existsSync(installedLock);
+    const installCode = hasInstalled ? await runNpm(["install", "--no-save"], reason) : 0;
+    if (installCode > signalCodesAbove) throw createInstallError("install", installCode);
     const remaining = findReasonToInstall();
-    if (remaining !== undefined) throw new Error(`npm ci succeeded, but ${remaining}.`);
+    if (remaining === undefined) return;
+    const code = await runNpm(["ci"], remaining);
+    if (code !== 0) throw createInstallError("ci", code);
+    const lasting = findReasonToInstall();
+    if (lasting !== undefined) throw new Error(`npm ci succeeded, but ${lasting}.`);
   } finally {
     rmSync(lockFile, { force: true });
   }
+}
+
+function createInstallError(command, exitCode) {
+  return Object.assign(new Error(`npm ${command} failed, see above.`), { exitCode });
+}
+
+function runNpm(args, reason) {
+  process.stderr.write(`Installing with npm ${args[0]}, because ${reason}.\n`);
+  // --include=dev: with NODE_ENV=production npm skips devDependencies, and Node 24 is one. --loglevel=error hides warnings
+  // of packages that need a newer Node than the installing one; they run under Node 24.
+  return run("npm", [...args, "--include=dev", "--loglevel=error"], process.env);
 }
 
 async function acquireLock() {

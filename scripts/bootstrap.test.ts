@@ -47,6 +47,25 @@ test("a package with another version than in the lock file, and a missing Node 2
   expect(installsOf(clone)).toHaveLength(2);
 });
 
+test("what is missing is added to the installed packages; only if that does not suffice, all are installed again", async () => {
+  const clone = installedClone();
+  rmSync(join(clone, "node_modules/thing"), { recursive: true });
+  const missing = await bootstrap(clone, ["script.ts"]);
+  expect(missing.stderr).toBe("Installing with npm install, because node_modules/thing is missing.\n");
+  writeLock(join(clone, "package-lock.json"), "2.0.0");
+  const { code, stderr } = await bootstrap(clone, ["script.ts"], { INCOMPLETE_INSTALL: "1" });
+  expect([code, stderr.split("\n")]).toEqual([
+    0,
+    [
+      "Installing with npm install, because node_modules differs from package-lock.json (node_modules/thing).",
+      "Installing with npm ci, because node_modules differs from package-lock.json (node_modules/thing).",
+      "",
+    ],
+  ]);
+  const added = "npm install --no-save --include=dev --loglevel=error";
+  expect(installsOf(clone)).toEqual([added, added, "npm ci --include=dev --loglevel=error"]);
+});
+
 test("two concurrent processes install once", async () => {
   const clone = newClone();
   const start = () => bootstrap(clone, ["script.ts"], { INSTALL_SECONDS: "0.3" });
@@ -147,15 +166,16 @@ function installedClone(): string {
   return clone;
 }
 
-// Does what the tests need of `npm ci`: takes some time, and creates node_modules with a Node, a program and the lock file.
+// Does what the tests need of npm: takes some time, and creates node_modules with a Node, a program, a package and the lock file.
 function writeFakeNpm(clone: string): void {
   const folder = join(clone, "fake-npm");
   mkdirSync(folder);
   const script = `#!/bin/sh
 echo "npm $*" >> "${clone}/installs.log"
 [ -n "$FAIL_INSTALL" ] && exit "$FAIL_INSTALL"
+[ -n "$INCOMPLETE_INSTALL" ] && [ "$1" = install ] && exit 0
 sleep "\${INSTALL_SECONDS:-0}"
-mkdir -p node_modules/.bin
+mkdir -p node_modules/.bin node_modules/thing
 ln -sf "${process.execPath}" node_modules/.bin/node
 printf '#!/bin/sh\\necho "hello $1"\\n' > node_modules/.bin/greet
 chmod +x node_modules/.bin/greet

@@ -11,6 +11,8 @@ test.each([
   [["--scale", "1e2"], 'not "1e2"'],
   [["--only", "posts, nope"], 'does not know "nope"'],
   [["posts"], "'posts'"],
+  [["--fresh", "posts,gateway"], '--fresh does not know "gateway". The services are users'],
+  [["--fresh", "posts", "--only", "users"], "--fresh cannot seed posts"],
   [["--mock", "posts,gateway"], '--mock does not know "gateway". The services are users'],
   [["--only", "posts,orders", "--mock", "orders"], "--only starts orders, and --mock replaces it"],
   [["--against", "https://gateway.example"], "--against needs --only"],
@@ -32,7 +34,16 @@ test("npm start starts the requested parts in the order of the parts list", () =
   expect(readOptions(["--only", "gateway, posts", "--scale", "100"])).toMatchObject({
     only: ["posts", "gateway"],
     scale: 100,
-    fresh: false,
+    fresh: [],
+  });
+});
+
+test("npm start -- --fresh deletes all databases, or only those of the services after it", () => {
+  expect(readOptions(["--fresh"]).fresh).toBe("all");
+  expect(readOptions(["--fresh", "posts"]).fresh).toEqual(["posts"]);
+  expect(readOptions(["--fresh", "posts,users", "orders", "--scale", "2"])).toMatchObject({
+    fresh: serviceNames.filter((name) => ["users", "posts", "orders"].includes(name)),
+    scale: 2,
   });
 });
 

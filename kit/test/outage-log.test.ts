@@ -249,7 +249,10 @@ function createApp(): Promise<ServiceApp> {
   });
   const fail = () => Promise.reject(failure());
   return createServiceApp(
-    { name: "things", authenticate: async () => ({ kind: "anonymous" }), database: noDatabase, log, observer },
+    {
+      ...{ name: "things", profile: "production", authenticate: async () => ({ kind: "anonymous" }) },
+      ...{ database: noDatabase, log, observer },
+    },
     {
       schema: new URL("things.graphql", import.meta.url),
       resolvers: { Query: { late: fail } },

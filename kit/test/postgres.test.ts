@@ -1,10 +1,11 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { readAppliedMigrations } from "../src/postgres/applied-migrations.ts";
 import { migrate } from "../src/postgres/migrate.ts";
 import { createDatabase, type Database, requireDurability, violates } from "../src/postgres/postgres.ts";
 import { isRowId, onlyRowIds } from "../src/postgres/row-id.ts";
@@ -38,6 +39,21 @@ test("a migration that fails is named with the first error, and the errors that 
     '0002-broken.sql: syntax error at or near "creat"',
   );
   expect(lines).toEqual([]);
+});
+
+test("a migration that is edited after it was applied is found, also in a database that had no hashes", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tributary-migrations-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  cpSync(migrations, directory, { recursive: true });
+  const read = () => readAppliedMigrations(test_.url, directory);
+  expect(await read()).toEqual({ pending: [], edited: [] });
+  writeFileSync(join(directory, "0002-more.sql"), "select 1;\n");
+  expect(await read()).toEqual({ pending: ["0002-more.sql"], edited: [] });
+  appendFileSync(join(directory, "0001-things.sql"), "-- an edit\n");
+  expect(await read()).toEqual({ pending: ["0002-more.sql"], edited: ["0001-things.sql"] });
+  await migrate({ databaseUrl: test_.url, directory: migrations, log: silentLog });
+  cpSync(migrations, directory, { recursive: true });
+  expect(await read()).toEqual({ pending: ["0002-more.sql"], edited: [] });
 });
 
 test("rows have typed values, and ids are strings", async () => {

@@ -1,5 +1,5 @@
 import type { GraphqlAnswer } from "../src/testing/service.ts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startThings } from "./things-service.ts";
 
 // The GraphQL endpoint of a service.
@@ -26,6 +26,25 @@ test("the client gets the code and problems of an AppError; a bug is only logged
   ]);
   expect(JSON.stringify(errors)).not.toContain("passwords");
   expect(logged.join()).toContain("passwords");
+});
+
+test("in development a field without a value is a bug that the log names; in production it is null", async () => {
+  const query =
+    "query ($all: [_Any!]!) { forgotten empty _entities(representations: $all) { ... on Thing { maker } } }";
+  const variables = { all: [{ __typename: "Thing", id: "1" }] };
+  const { data, errors } = await postQuery(query, variables);
+  expect(data).toEqual({ forgotten: null, empty: null, _entities: [{ maker: null }] });
+  expect(errors.map(({ path }) => path?.join("."))).toEqual(["forgotten", "_entities.0.maker"]);
+  const fault = "has no value: it has no resolver, and its object has no value for it";
+  for (const field of ["Query.forgotten", "Thing.maker"]) expect(logged.join()).toContain(`${field} ${fault}`);
+  const production = await startThings("production");
+  onTestFinished(() => production.stop());
+  const response = await fetch(`${production.url}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query, variables }),
+  });
+  expect(await response.json()).toEqual({ data });
 });
 
 test("an operation with too many root fields is rejected before execution, also with fragments", async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { AppError } from "../src/errors/app-error.ts";
 import { createCursors } from "../src/lists/cursor.ts";
 import type { Identity } from "../src/identity/tokens.ts";
+import type { Profile } from "../src/process/env.ts";
 import type { Log } from "../src/process/log.ts";
 import { respondWithList } from "../src/rest/lists.ts";
 import type { Handlers } from "../src/rest/rest-endpoint.ts";
@@ -29,6 +30,7 @@ const secret = 'relation "passwords" does not exist at 10.0.0.7';
 const resolvers = {
   Query: {
     fine: () => 1,
+    empty: () => null,
     forbidden: () =>
       fail(new AppError("FORBIDDEN", "Not for you.", { problems: [{ pointer: "#", code: "no", detail: "No." }] })),
     broken: () => fail(new Error(secret)),
@@ -53,9 +55,10 @@ const bigPage = {
 export function createThingsApp(
   log: Log,
   handlers: object = { 1: thingHandlers, 2: thingHandlers },
+  profile: Profile = "development",
 ): Promise<ServiceApp> {
   return createServiceApp(
-    { name: "things", authenticate, database: noDatabase, log },
+    { name: "things", profile, authenticate, database: noDatabase, log },
     {
       schema: new URL("things.graphql", import.meta.url),
       resolvers,
@@ -68,9 +71,9 @@ export function createThingsApp(
 }
 
 /** Serves it on a free port, and collects its log. */
-export async function startThings() {
+export async function startThings(profile?: Profile) {
   const logged: string[] = [];
-  const app = await createThingsApp(createLineLog(logged));
+  const app = await createThingsApp(createLineLog(logged), undefined, profile);
   const server = createServer(app.handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   server.unref();

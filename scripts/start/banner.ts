@@ -7,46 +7,48 @@ export interface BannerOptions extends Pick<StartOptions, "substitutes" | "remot
   readonly running: readonly PartName[];
   readonly notReady: readonly PartName[];
   readonly tookMs: number;
-  readonly hasPostgres: boolean;
   /** Where a developer gets a token of the remote. */
   readonly issuerUrl: string | undefined;
   readonly hasKeys: boolean;
 }
 
+/** Those that a browser can open. */
 const addresses: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
   { name: "gateway", label: "gateway, with links to what it serves", path: "/" },
   { name: "gateway", label: "GraphQL, and GraphiQL in a browser", path: "/graphql" },
   { name: "rest-proxy", label: "REST API, with links to what it serves", path: "/" },
   { name: "rest-proxy", label: "REST reference", path: "/docs" },
   { name: "rest-proxy", label: "REST", path: "/v2/users" },
-  ...serviceNames.map((name) => ({ name, label: name, path: "/graphql" })),
   { name: "issuer", label: "token issuer, for development only", path: "/.well-known/openid-configuration" },
 ];
 
 const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPort;
 
-const sampleQuery =
-  "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
-
-const postgresLabel = "PostgreSQL";
+/** Of fields that need no token. */
+const sampleQuery = "{ user(id: 1) { name posts(first: 2) { title comments(first: 2) { body author { name } } } } }";
 
 export function renderBanner(options: BannerOptions): string {
   const { ports, running, tookMs } = options;
   const runningAddresses = addresses.filter(({ name }) => running.includes(name));
-  const labels = [...runningAddresses.map(({ label }) => label), postgresLabel];
-  const labelWidth = Math.max(...labels.map((label) => label.length));
-  const addressLines = runningAddresses.map(({ name, label, path }) => {
-    const url = `${urlOf(portOf(ports, name))}${path}`;
-    return `  ${label.padEnd(labelWidth)}  ${url}${remarksOn(name, options)}`;
-  });
-  if (options.hasPostgres) addressLines.push(`  ${postgresLabel.padEnd(labelWidth)}  127.0.0.1:${ports.postgres}`);
+  const lines = runningAddresses.map(({ name, label, path }) => ({
+    label,
+    text: `${urlOf(portOf(ports, name))}${path}${remarksOn(name, options)}`,
+  }));
+  for (const name of serviceNames.filter((service) => running.includes(service))) {
+    // A browser cannot use a service, and clients use it only where no gateway runs.
+    const url = running.includes("gateway") ? "" : `${urlOf(portOf(ports, name))}/graphql`;
+    const text = `${url}${remarksOn(name, options)}`.trimStart();
+    if (text !== "") lines.push({ label: name, text });
+  }
+  const labelWidth = Math.max(...lines.map(({ label }) => label.length));
+  const partLines = lines.map(({ label, text }) => `  ${label.padEnd(labelWidth)}  ${text}`);
   const isReady = options.notReady.length === 0;
   const headline = isReady ? "Tributary is ready" : "Tributary is running, but not every part is ready";
   return [
     "",
     `${headline} (${(tookMs / 1_000).toFixed(1)} s).`,
     "",
-    ...addressLines,
+    ...partLines,
     ...suggestRequests(options),
     "",
     options.hasKeys ? "Press h to print this again, Ctrl-C to stop." : "Press Ctrl-C to stop.",

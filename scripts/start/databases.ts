@@ -1,7 +1,7 @@
-import { readdirSync } from "node:fs";
-import { basename, extname, join } from "node:path";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
+import { readAppliedMigrations } from "@tributary/kit/postgres/applied-migrations";
 import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
 import type * as seeding from "../seed/seed.ts";
@@ -20,13 +20,16 @@ export interface DatabasesOptions {
   readonly secrets: Secrets;
   readonly loadSeeding: () => Promise<Seeding>;
   readonly scale: number | undefined;
+  /** Services whose databases are created again. */
+  readonly fresh: readonly ServiceName[];
   readonly services: readonly ServiceName[];
   print(name: string, line: string): void;
 }
 
 /** Without `scale`, empty databases get that of an already seeded one, so that references of one service point to rows of another. */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
-  const { print, scale } = options;
+  const { print, scale, fresh } = options;
+  await dropDatabases(options.superuserUrl, fresh);
   const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
@@ -83,30 +86,22 @@ export async function migrateService(
 ): Promise<void> {
   const directory = join(root, "services", name, "migrations");
   try {
-    if (!(await hasPendingMigrations(databaseUrl, directory))) return;
-    const { migrate } = await import("@tributary/kit/postgres/migrate");
-    const destination = createLineStream((line) => print(name, line));
-    await migrate({ databaseUrl, directory, log: createLog({ name, level: "info", destination }) });
+    let state = await readAppliedMigrations(databaseUrl, directory);
+    if (state.pending.length > 0) {
+      const { migrate } = await import("@tributary/kit/postgres/migrate");
+      const destination = createLineStream((line) => print(name, line));
+      await migrate({ databaseUrl, directory, log: createLog({ name, level: "info", destination }) });
+      state = await readAppliedMigrations(databaseUrl, directory);
+    }
+    for (const file of state.edited)
+      print(
+        name,
+        `services/${name}/migrations/${file} was edited after it was applied: the database does not have the edit. ` +
+          `Create it again: npm start -- --fresh ${name}`,
+      );
   } catch (cause) {
     throw new CommandError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
   }
-}
-
-// One query, so that a start without pending migrations does not load the migration tool.
-async function hasPendingMigrations(databaseUrl: string, folder: string): Promise<boolean> {
-  const appliedNames = await readAppliedMigrations(databaseUrl);
-  const files = readdirSync(folder).filter((file) => !file.startsWith("."));
-  const names = files.map((file) => basename(file, extname(file)));
-  return names.some((name) => !appliedNames.has(name));
-}
-
-function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>> {
-  return withClient(databaseUrl, async (client) => {
-    const { rows: tables } = await client.query("select where to_regclass('pgmigrations') is not null");
-    if (tables.length === 0) return new Set();
-    const { rows } = await client.query<{ name: string }>("select name from pgmigrations");
-    return new Set(rows.map(({ name }) => name));
-  });
 }
 
 /** Writes each line as one chunk. */
@@ -133,7 +128,7 @@ async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls>
 
 async function dropDatabases(superuserUrl: string, names: readonly string[]): Promise<void> {
   await withClient(superuserUrl, async (client) => {
-    for (const name of names) await client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
+    for (const name of names) await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
   });
 }
 

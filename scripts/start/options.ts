@@ -3,8 +3,8 @@ import { isService, type PartName, partNames, parts, postgresPort, type ServiceN
 
 export interface StartOptions {
   readonly help: boolean;
-  /** Has no effect if no part that starts has a database. */
-  readonly fresh: boolean;
+  /** The databases to delete. `all` has no effect if no part that starts has a database. */
+  readonly fresh: "all" | readonly ServiceName[];
   /** 1 to 100. Replaces seeded databases of another scale; undefined replaces nothing. */
   readonly scale: number | undefined;
   /** The parts to start from their own code, in the order of the parts list. */
@@ -32,6 +32,7 @@ Starts the whole platform on this machine: PostgreSQL, the local issuer, the ser
 A service whose tables are empty and were never seeded is seeded. Existing data remains unless an option deletes it:
 
   --fresh              delete all databases, then seed the services that start; deletes nothing if none of them has one
+  --fresh a,b          delete and seed only the databases of these services
   --scale N            seed N times the default amount, 1 to ${scaleMax}. Replaces every database that was seeded at another
                        scale: edits in it are lost. With --only it replaces only databases of these parts. A database
                        whose rows are not seed data is not replaced: --fresh deletes it.
@@ -55,7 +56,17 @@ export function readOptions(args: readonly string[]): StartOptions {
   const texts = parse(args);
   const scale = texts.scale === undefined ? undefined : readScale(texts.scale);
   const { only, substitutes, remote } = readParts(texts);
-  return { help: texts.help, fresh: texts.fresh, scale, only, substitutes, remote };
+  return { help: texts.help, fresh: readFresh(texts, only), scale, only, substitutes, remote };
+}
+
+function readFresh({ fresh, names }: ReturnType<typeof parse>, only: readonly PartName[]): StartOptions["fresh"] {
+  const [first] = names;
+  if (first === undefined) return fresh ? "all" : [];
+  if (!fresh) throw usageError(`Unexpected argument '${first}'.`);
+  const chosen = readNames("--fresh", names.join(","), serviceNames);
+  const notStarted = chosen.filter((name) => !only.includes(name));
+  if (notStarted.length > 0) throw usageError(`--fresh cannot seed ${notStarted.join(", ")}: not started here.`);
+  return chosen;
 }
 
 function parse(args: readonly string[]) {
@@ -68,7 +79,8 @@ function parse(args: readonly string[]) {
     "against-rest": { type: "string" },
     mock: { type: "string" },
   } as const;
-  return parseCommandLine({ args: [...args], options }, usage).values;
+  const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
+  return { ...values, names: positionals };
 }
 
 const digits = /^\d{1,3}$/;
@@ -119,7 +131,7 @@ function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" 
 function readNames<Name extends PartName>(option: string, text: string, known: readonly Name[]): readonly Name[] {
   const requested = text.split(",").map((name) => name.trim());
   const unknownNames = requested.filter((name) => !known.some((other) => other === name));
-  const kind = option === "--mock" ? "services" : "parts";
+  const kind = option === "--only" ? "parts" : "services";
   if (unknownNames.length > 0)
     throw usageError(`${option} does not know "${unknownNames.join(", ")}". The ${kind} are ${known.join(", ")}.`);
   return known.filter((name) => requested.includes(name));

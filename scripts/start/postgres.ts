@@ -69,7 +69,7 @@ function shutDownImmediately(pid: number): void {
   }
 }
 
-// While PostgreSQL starts, it rejects the connections of the readiness check.
+// While PostgreSQL starts or recovers, it rejects the connections of the readiness check.
 function isExpected(line: string): boolean {
-  return line.includes("the database system is starting up");
+  return /the database system is (?:starting up|not yet accepting connections)/.test(line);
 }

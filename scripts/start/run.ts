@@ -25,7 +25,8 @@ import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { CommandError } from "../command-line.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervised-part.ts";
 import { publishCommitted } from "./published-files.ts";
-import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
+import { createDevLoop, type DevLoop, type DevLoopOptions } from "./dev-loop/dev-loop.ts";
+import { createTypeCheck, type TypeCheck } from "./dev-loop/type-check.ts";
 
 export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];
@@ -40,11 +41,14 @@ interface Platform {
   readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
   readonly loop: DevLoop;
+  readonly typeCheck: TypeCheck;
   /** Set by `startDatabases`; undefined when no part needs a database. */
   postgres: Promise<SupervisedPostgres> | undefined;
 }
 
+/** After it the banner says which parts are not ready; it is printed again when they are. */
 const readyTimeoutMs = 20_000;
+const lateReadyPollMs = 200;
 // PostgreSQL stops after the parts, within 5 s. The sum is less than the 10 s within which Ctrl-C must stop everything.
 const stopGraceMs = 4_000;
 /** How long the banner waits for the parts' first log lines: a part buffers lines for 250 ms (kit/src/process/log.ts), or more if it is busy. */
@@ -73,19 +77,27 @@ async function runUntilAborted(startOptions: StartOptions, runOptions: RunOption
   const startContext = await prepareStart(runOptions, startOptions, () => remote?.issuer());
   const chosen = parts.filter(({ name }) => only.includes(name) || hasSubstitute(name, substitutes));
   const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, root)] as const));
-  const loop = createLoop(startContext, supervised, root);
-  const platform: Platform = { startContext, supervised, loop, postgres: undefined };
+  const { dataDir } = startContext.partContext;
+  const typeCheck = createTypeCheck({ root, dataDir, print: (line) => startContext.output.line("types", line) });
+  const loop = createLoop(startContext, { supervised, root, onApplied: () => typeCheck.request() });
+  const platform: Platform = { startContext, supervised, loop, typeCheck, postgres: undefined };
   runOptions.setKill(() => killAll(platform));
   try {
     await Promise.race([startAll(platform, startOptions, runOptions), untilAborted(signal)]);
     signal.throwIfAborted();
-    const tookMs = performance.now() - startedMs;
+    let tookMs = performance.now() - startedMs;
     await sleep(logDelayMs, undefined, { signal });
     const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, keys !== undefined));
     keys?.listen(printBanner);
     printBanner();
+    typeCheck.request();
     const localParts = [...supervised].filter(([name]) => only.includes(name)).map(([, part]) => part);
     void remote?.watch(localParts, (line) => startContext.output.line("start", line));
+    if (findNotReady(platform).length > 0) {
+      await untilReadyOrAborted(platform, signal);
+      tookMs = performance.now() - startedMs;
+      if (!signal.aborted) printBanner();
+    }
     await untilAborted(signal);
     startContext.output.line("start", "stopping");
   } finally {
@@ -110,13 +122,22 @@ async function startAll(platform: Platform, startOptions: StartOptions, runOptio
   await Promise.all([othersStarted, startParts(needsDatabase)]);
 }
 
-function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: number, hasKeys: boolean): string {
+function findNotReady({ supervised }: Pick<Platform, "supervised">): readonly PartName[] {
+  return [...supervised].filter(([, part]) => !part.isReady()).map(([name]) => name);
+}
+
+/** Without a limit: a part that fails becomes ready when its code is corrected. */
+async function untilReadyOrAborted(platform: Platform, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && findNotReady(platform).length > 0) await sleep(lateReadyPollMs);
+}
+
+function bannerOf(platform: Platform, tookMs: number, hasKeys: boolean): string {
+  const { startContext, supervised } = platform;
   return renderBanner({
     ports: startContext.partContext.ports,
     running: [...supervised.keys()],
-    notReady: [...supervised].filter(([, part]) => !part.isReady()).map(([name]) => name),
+    notReady: findNotReady(platform),
     tookMs,
-    hasPostgres: postgres !== undefined,
     substitutes: startContext.partContext.substitutes,
     remote: startContext.partContext.remote,
     issuerUrl: startContext.partContext.findRemoteIssuer()?.url,
@@ -144,6 +165,7 @@ async function startDatabases(
     secrets: partContext.secrets,
     loadSeeding,
     scale: startOptions.scale,
+    fresh: startOptions.fresh === "all" ? [] : startOptions.fresh, // prepareStart has deleted all.
     services: startOptions.only.filter(isService),
     print,
   });
@@ -175,7 +197,9 @@ function hasSubstitute(name: PartName, substitutes: StartOptions["substitutes"])
   return isService(name) && substitutes.has(name);
 }
 
-function createLoop(startContext: StartContext, supervised: Platform["supervised"], root: string): DevLoop {
+interface LoopOptions extends Pick<Platform, "supervised">, Pick<DevLoopOptions, "root" | "onApplied"> {}
+
+function createLoop(startContext: StartContext, { supervised, root, onApplied }: LoopOptions): DevLoop {
   const { partContext, output, readSources } = startContext;
   const { substitutes } = partContext;
   // A saved file does not restart a substitute of the remote: the service's code runs at the remote.
@@ -193,13 +217,15 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
       if (hasDatabase(service)) await migrateService(service, databaseUrl(service, partContext), { root, print });
     },
     print,
+    onApplied,
     debounceMs: 60,
     gatewaySwapMs: 1_000,
   });
 }
 
 /** Stops the parts first, then PostgreSQL, because the services use it. Releases the data folder last. */
-async function stopAll({ startContext, supervised, postgres, loop }: Platform): Promise<void> {
+async function stopAll({ startContext, supervised, postgres, loop, typeCheck }: Platform): Promise<void> {
+  typeCheck.close();
   const stopping = [...supervised.values()].map((part) => part.stop());
   await Promise.all([...stopping, loop.close()]);
   const server = await postgres?.catch(() => undefined); // startAll reports why PostgreSQL did not start.
@@ -207,7 +233,8 @@ async function stopAll({ startContext, supervised, postgres, loop }: Platform): 
   startContext.runFile.release();
 }
 
-function killAll({ supervised, postgres }: Platform): void {
+function killAll({ supervised, postgres, typeCheck }: Platform): void {
+  typeCheck.close();
   for (const part of supervised.values()) part.kill();
   postgres?.then((server) => server.kill()).catch(() => {}); // PostgreSQL did not start.
 }

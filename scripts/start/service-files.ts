@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subgraph } from "../../supergraph/subgraphs.ts";
 import { CommandError } from "../command-line.ts";
+import type { StartOptions, SubstituteKind } from "./options.ts";
 
 const requiredFiles = [
   { path: "package.json", why: "makes the folder a workspace, so that npm installs its dependencies" },
@@ -16,27 +17,34 @@ const requiredFiles = [
   { path: "migrations", why: "the folder of its database's migrations" },
 ] as const;
 
-/** @param isNeeded false for a service that runs at the remote of `--against`. @throws CommandError with all problems. */
-export function requireServiceFiles<S extends Subgraph>(
+/** A mock needs only a schema, a service that runs at the remote nothing. @throws CommandError with all problems. */
+export function requireServiceFiles(
   root: string,
-  services: readonly S[],
-  isNeeded: (service: S) => boolean = () => true,
+  services: readonly Subgraph[],
+  substitutes: StartOptions["substitutes"] = new Map(),
 ): void {
   const problems = [
-    ...services.filter(isNeeded).flatMap((service) => findMissingFiles(root, service)),
+    ...services.flatMap((service) => findMissingFiles(root, service, substitutes.get(service.name))),
     ...findServicesMissingInLockFile(root, services),
     ...findUnlistedServicesInRoutes(root, services),
   ];
   if (problems.length > 0) throw new CommandError(problems.join("\n"));
 }
 
-function findMissingFiles(root: string, { name, folder, owner }: Subgraph): string[] {
-  const missing = requiredFiles.filter(({ path }) => !existsSync(join(root, folder, path)));
+function findMissingFiles(
+  root: string,
+  { name, folder, owner }: Subgraph,
+  substitute: SubstituteKind | undefined,
+): string[] {
+  if (substitute === "remote") return [];
+  const needed = requiredFiles.filter(({ path }) => substitute !== "mock" || path === "schema.graphql");
+  const missing = needed.filter(({ path }) => !existsSync(join(root, folder, path)));
   if (missing.length === 0) return [];
   return [
     `${folder}/service.json describes the service ${name} (${owner}), but these files are missing:`,
     ...missing.map(({ path, why }) => `  ${folder}/${path}: ${why}`),
-    `Add them (CONTRIBUTING.md, "Add a service"), or delete ${folder}/service.json.`,
+    `Add them (CONTRIBUTING.md, "Add a service"), or delete ${folder}/service.json.` +
+      (missing.some(({ path }) => path === "schema.graphql") ? "" : ` Without them: npm start -- --mock ${name}`),
   ];
 }
 

@@ -49,9 +49,19 @@ test("every file that a listed service lacks is named, with its owner and what t
       "  services/reviews/src/rest/routes.ts: its REST routes; a service without any exports an empty list",
       "  services/reviews/src/rest/openapi.ts: the OpenAPI documents of its REST routes; a service without any exports documents without operations",
       "  services/reviews/migrations: the folder of its database's migrations",
-      'Add them (CONTRIBUTING.md, "Add a service"), or delete services/reviews/service.json.',
+      'Add them (CONTRIBUTING.md, "Add a service"), or delete services/reviews/service.json. Without them: npm start -- --mock reviews',
     ].join("\n"),
   );
+});
+
+test("a mock needs only its schema, and a service that runs at the remote no file", () => {
+  for (const path of ["package.json", "src", "migrations"])
+    rmSync(join(root, "services/reviews", path), { recursive: true });
+  expect(() => requireServiceFiles(root, list)).toThrow("services/reviews/src/main.ts");
+  expect(() => requireServiceFiles(root, list, new Map([["reviews", "mock"]]))).not.toThrow();
+  rmSync(join(root, "services/reviews/schema.graphql"));
+  expect(() => requireServiceFiles(root, list, new Map([["reviews", "mock"]]))).toThrow("reviews/schema.graphql");
+  expect(() => requireServiceFiles(root, list, new Map([["reviews", "remote"]]))).not.toThrow();
 });
 
 test("a service that package-lock.json lacks is reported, because npm ci would fail", () => {

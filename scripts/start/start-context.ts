@@ -37,10 +37,10 @@ export async function prepareStart(
   { only, substitutes, remote, fresh }: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
 ): Promise<StartContext> {
-  requireServiceFiles(root, services, ({ name }) => substitutes.get(name) !== "remote");
+  requireServiceFiles(root, services, substitutes);
   const ports = readPorts(environment);
   const dataDir = dataFolder(root, environment);
-  const output = createOutput({ write, isColoured, names: ["start", "postgres", "seed", ...partNames] });
+  const output = createOutput({ write, isColoured, names: ["start", "types", "postgres", "seed", ...partNames] });
   mkdirSync(dataDir, { recursive: true });
   // `npm run token` reads it from run.json.
   const issuerUrl = only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
@@ -53,8 +53,9 @@ export async function prepareStart(
     if (hasDatabases) listening.push("postgres");
     const portProblems = await findPortProblems(listening, ports);
     if (portProblems.length > 0) throw new CommandError(portProblems.join("\n"));
-    if (fresh && hasDatabases) removeLocalPostgres(postgresFolder);
-    else if (fresh) output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
+    if (fresh === "all" && hasDatabases) removeLocalPostgres(postgresFolder);
+    else if (fresh === "all")
+      output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
     const secrets = loadSecrets(dataDir);
     const print = (name: string, line: string) => output.line(name, line);
     const readSources = prepareSchemaSources({ root, dataDir, substitutes, print });

@@ -72,10 +72,7 @@ describe("one service against a remote", () => {
     expect(platform.output()).toMatch(
       /the schemas of users, comments, orders(?:, [\w-]+)* are those of HEAD \(\w{10}\)/,
     );
-    expect(platform.output()).toMatch(
-      new RegExp(`users +http://127.0.0.1:${ports.users}/graphql +REMOTE: http://127.0.0.1:${remotePort}/graphql`),
-    );
-    expect(platform.output()).toMatch(/posts +http:\/\/\S+\n/);
+    expect(platform.output()).toMatch(new RegExp(`users +REMOTE: http://127.0.0.1:${remotePort}/graphql`));
   });
 
   test("responds to a query over four services as the remote does", async () => {
@@ -162,7 +159,7 @@ test("mocks respond to the same query with the same bytes, with saved fields, an
     expect(first.body.errors).toBe(undefined);
     expect(first.body.data.user.name).toEqual(expect.any(String));
     expect((await send(ports, { query, variables })).text).toBe(first.text);
-    expect(platform.output()).toMatch(/orders +http:\S+ +MOCK/);
+    expect(platform.output()).toMatch(/orders +MOCK/);
     expect(platform.output()).not.toContain("PostgreSQL");
     appendFileSync(join(clone, "services/users/schema.graphql"), "\nextend type User {\n  nickname: String!\n}\n");
     const nickname = () =>

@@ -79,6 +79,23 @@ test("a listed service without its files is one error, and nothing starts", asyn
   );
 });
 
+test("a service that has only its descriptor and its schema is mocked", async () => {
+  addService();
+  for (const path of ["src", "migrations", "package.json"])
+    rmSync(join(clone, "services/q9-parts", path), { recursive: true });
+  const platform = await start("gateway,rest-proxy", "--mock", "q9-parts");
+  expect(platform.output()).toMatch(/q9-parts +MOCK/);
+  const response = await fetch(`http://127.0.0.1:${ports.gateway}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query: "{ q9partsThing { id name } }" }),
+  });
+  expect(await response.json()).toEqual({
+    data: { q9partsThing: { id: expect.any(String), name: expect.any(String) } },
+  });
+  expect(platform.output()).not.toMatch(/^start .*invalid/m);
+});
+
 /** Adds the files that a developer gets with another team's commit. */
 function addService(): void {
   write("services/q9-parts/package.json", "{}");

@@ -107,6 +107,16 @@ describe("a started platform", () => {
     expect(await get("posts")).toBe(posts);
   });
 
+  test("names a migration that is edited after it was applied, and the command that creates the database again", async () => {
+    const file = "services/posts/migrations/0001-things.sql";
+    const applied = readFileSync(join(root, file), "utf8");
+    write(root, file, `${applied}alter table things add column name text;\n`);
+    const line = await platform.line(/^posts .*was edited after it was applied/);
+    expect(line).toContain(`${file} was edited`);
+    expect(line).toContain("npm start -- --fresh posts");
+    write(root, file, applied);
+  });
+
   test("restarts a part or PostgreSQL that crashes, with a message", async () => {
     await get("orders", "/crash").catch(() => {});
     expect(await platform.line(/^orders .*exit code 9/)).toContain("ended with exit code 9; restarting in 0.5 s");
@@ -134,6 +144,16 @@ describe("a started platform", () => {
     await platform.line(/^start .*the supergraph composes again/);
     await expect.poll(published, { timeout }).not.toContain("nickname");
     await expect.poll(() => get("users").catch(() => serving), { timeout }).not.toBe(serving);
+  });
+
+  test("prints a type error of a saved file as one line, and when it is corrected", async () => {
+    const file = "services/users/src/typed.ts";
+    write(root, file, 'export const total: number =\n  "ten";\n');
+    expect(await platform.line(/^types .*TS2322/)).toMatch(
+      /\| services\/users\/src\/typed\.ts:1:14 TS2322: Type 'string' is not assignable to type 'number'\.$/,
+    );
+    write(root, file, "export const total: number = 10;\n");
+    await platform.line(/^types .*no type errors/);
   });
 
   test("prints that a saved list of services needs another start", async () => {
@@ -174,12 +194,33 @@ test("--only creates, migrates and seeds only what runs, at the scale of the ser
   expect(posts.output().match(/seeding .*/g)).toEqual(["seeding posts at scale 3"]);
 });
 
+test("--fresh users creates only that database again, at the scale of the others", async () => {
+  const both = start(["--only", "users,posts", "--fresh", "--scale", "3"]);
+  await both.ready();
+  await end(both);
+  const again = start(["--only", "users,posts", "--fresh", "users"]);
+  await again.ready();
+  expect(again.output()).toMatch(/^users .*migrations applied/m);
+  expect(again.output()).not.toMatch(/^posts .*migrations applied/m);
+  expect(again.output().match(/seeding .*/g)).toEqual(["seeding users at scale 3"]);
+});
+
 test("without a part that has a database, PostgreSQL does not start, and --fresh deletes nothing", async () => {
   const gateway = start(["--fresh", "--only", "gateway"]);
   await gateway.ready();
   expect(gateway.output()).toContain("--fresh deletes nothing: none of gateway has a database");
   expect(await takenPorts()).toEqual(["gateway"]);
   expect(existsSync(join(root, ".data/postgres"))).toBe(true);
+});
+
+test("a part that becomes ready after the banner is announced by another one", async () => {
+  write(root, "gateway/src/main.ts", "const = 1;");
+  cleanups.push(() => write(root, "gateway/src/main.ts", stubPart("gateway")));
+  const platform = start(["--only", "gateway"]);
+  await platform.line(/^Tributary is running, but not every part is ready/);
+  expect(platform.output()).toMatch(/http:\S+\/graphql +NOT READY/);
+  write(root, "gateway/src/main.ts", stubPart("gateway"));
+  await platform.line(/^Tributary is ready \(/);
 });
 
 test("a seeding error is printed as one message, and the start ends", async () => {
@@ -290,6 +331,37 @@ describe("the real platform", () => {
     await end(platform);
     await endLeftovers(join(clone, ".data"));
     removeClone(clone);
+  });
+
+  test("is ready for requests to both entry points as soon as it says so, without a warning before", async () => {
+    const query = /Try this query:\n +(.+)/.exec(platform.output())?.[1] ?? "";
+    const graphqlUrl = `http://127.0.0.1:${ports.gateway}/graphql?query=${encodeURIComponent(query)}`;
+    const headers = { accept: "application/json", "apollo-require-preflight": "true" };
+    const byGateway = (await (await fetch(graphqlUrl, { headers })).json()) as GraphqlResult;
+    expect(byGateway).toEqual({ data: { user: { name: "Ada Lovelace", posts: expect.any(Array) } } });
+    const byProxy = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
+    expect(byProxy.status).toBe(200);
+    expect(platform.output()).not.toMatch(/^[\w-]+ +\| [\d:]+ (?:warn|error)/m);
+  });
+
+  test("a save is at most three lines", async () => {
+    const before = platform.output().length;
+    appendFileSync(join(clone, "services/orders/src/app.ts"), "\n// saved\n");
+    await platform.line(/^orders .*restarted, ready after/);
+    await platform.line(/^orders .*info +listening[^]*/);
+    await expect
+      .poll(() =>
+        platform
+          .output()
+          .slice(before)
+          .match(/listening/g),
+      )
+      .toHaveLength(1);
+    expect(platform.output().slice(before).trim().split("\n")).toEqual([
+      expect.stringMatching(/^orders .*restarting: services.orders.src.app.ts was saved/),
+      expect.any(String),
+      expect.any(String),
+    ]);
   });
 
   test("joins data of its services", async () => {

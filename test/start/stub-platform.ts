@@ -23,6 +23,12 @@ export function makeStubPlatform(): string {
   mkdirSync(join(root, "kit/src"), { recursive: true });
   write(root, "supergraph/supergraph.graphql", "# committed\n");
   write(root, "supergraph/routes.json", `${JSON.stringify({ routes: [] }, null, 2)}\n`);
+  write(
+    root,
+    "tsconfig.json",
+    JSON.stringify({ compilerOptions: { types: [] }, include: ["services/*/src/typed.ts"] }),
+  );
+  write(root, "services/users/src/typed.ts", "export {};\n");
   write(root, "start.ts", stubStart);
   return root;
 }

@@ -11,7 +11,10 @@ export interface FeedFollowerOptions {
   onChanges(groups: readonly string[], revoked: readonly string[]): void;
   /** Every response of the service may be outdated. @param revoked all subjects whose tokens are revoked. */
   onReset(revoked: readonly string[]): void;
+  /** A loss is reported once it has lasted `reportDownAfterMs`, with the cause of the last attempt. */
   onState(state: "up" | "down", cause?: unknown): void;
+  /** Default 10 s: a restart or a rolling deployment of the service takes less, an outage more. */
+  readonly reportDownAfterMs?: number;
   readonly resolveHost?: ResolveHost;
 }
 
@@ -26,6 +29,7 @@ export interface FeedFollower {
 }
 
 const retryMsMax = 500;
+const defaultReportDownAfterMs = 10_000;
 /** For further requests `waitFor` does not wait. */
 const waitersMax = 1_024;
 /** The first attempt selects a random replica. */
@@ -45,6 +49,7 @@ class StreamFollower implements FeedFollower {
   #isFollowing = false;
   #reportedState: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
+  #downSinceMs = performance.now();
 
   constructor(options: FeedFollowerOptions) {
     this.#options = options;
@@ -121,8 +126,11 @@ class StreamFollower implements FeedFollower {
   }
 
   #endStream(cause: unknown): void {
+    const nowMs = performance.now();
+    if (this.#isFollowing) this.#downSinceMs = nowMs;
     this.#isFollowing = false;
-    this.#reportState("down", cause);
+    const { reportDownAfterMs = defaultReportDownAfterMs } = this.#options;
+    if (nowMs - this.#downSinceMs >= reportDownAfterMs) this.#reportState("down", cause);
     this.#notifyWaiters();
   }
 

@@ -14,20 +14,17 @@ test("a followed service is exported as 0 from the start, as 1 while its feed is
   expect(await readGauge()).toEqual(['{service="posts"} 0', '{service="line-items"} 0']);
 });
 
-test("each state is one line with the service, and with the cause unless the feed is up; a warning only after it was up", async () => {
+test("an outage is one line with the reason and one at its end; a warning only if the feed was up before", async () => {
   const { observe, lines } = await setUp(["posts"]);
   observe({ kind: "feed-state", service: "posts", state: "down", cause: new Error("refused") });
   observe({ kind: "feed-state", service: "posts", state: "up", cause: undefined });
   observe({ kind: "feed-state", service: "posts", state: "down", cause: new Error("The feed ended the stream.") });
+  observe({ kind: "feed-state", service: "comments", state: "up", cause: undefined });
   expect(lines).toMatchObject([
     { level: "info", service: "posts", reason: "refused", msg: "change feed is not up yet" },
     { level: "info", service: "posts", msg: "change feed is up" },
-    {
-      level: "warn",
-      service: "posts",
-      err: { message: "The feed ended the stream." },
-      msg: "change feed is down",
-    },
+    { level: "warn", service: "posts", reason: "The feed ended the stream.", msg: "change feed is down" },
+    { level: "debug", service: "comments", msg: "change feed is up" },
   ]);
 });
 

@@ -36,17 +36,21 @@ export function createFeedStateObserver(o: FeedTelemetryOptions): (observation: 
   const upGauge = o.metrics.gauge("tributary_feed_up");
   for (const service of o.services) upGauge.set({ service }, 0);
   const servicesSeenUp = new Set<string>();
+  const servicesDown = new Set<string>();
   return ({ service, state, cause }) => {
     upGauge.set({ service }, state === "up" ? 1 : 0);
     if (state === "up") {
       servicesSeenUp.add(service);
-      o.log.info({ service }, "change feed is up");
-    } else if (servicesSeenUp.has(service)) {
-      o.log.warn({ service, err: cause }, "change feed is down");
-    } else {
-      // No warning, since processes start in any order. A feed that does not come up raises the alert FeedDown.
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      o.log.info({ service, reason }, "change feed is not up yet");
+      // Only the end of an outage is news.
+      const wasDown = servicesDown.delete(service);
+      o.log[wasDown ? "info" : "debug"]({ service }, "change feed is up");
+      return;
     }
+    servicesDown.add(service);
+    // A message without its stack, which is that of the HTTP client in every outage.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    if (servicesSeenUp.has(service)) o.log.warn({ service, reason }, "change feed is down");
+    // No warning, since processes start in any order. A feed that does not come up raises the alert FeedDown.
+    else o.log.info({ service, reason }, "change feed is not up yet");
   };
 }

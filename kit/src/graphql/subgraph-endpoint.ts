@@ -25,7 +25,9 @@ import { runInWriteScope } from "../postgres/write-scope.ts";
 import { invalidTokenChallenge } from "../http/challenges.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import type { Log } from "../process/log.ts";
+import type { Profile } from "../process/env.ts";
 import { createRootFieldsRule } from "./root-fields.ts";
+import { rejectUndefinedFields } from "./undefined-fields.ts";
 import { createGraphqlObserver } from "../telemetry/graphql-observer.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
@@ -35,6 +37,7 @@ export interface SubgraphEndpointOptions<Context extends object> {
   readonly resolvers: object;
   readonly fieldGroups: FieldGroups;
   readonly freshSeconds: number;
+  readonly profile: Profile;
   readonly authenticate: Authenticate;
   readonly database: Pick<Writer, "write">;
   /** Called for each request: loaders must not outlive it. */
@@ -70,6 +73,7 @@ function createApolloServer<Context extends object>(
     { typeDefs: parse(o.typeDefs), resolvers: recordCacheMetadata(o.resolvers, o.fieldGroups) as never },
   ]);
   resolveEntitiesSeparately(schema);
+  if (o.profile === "development") rejectUndefinedFields(schema);
   const plugins: ApolloServerPlugin<Context & EndpointContext>[] = [
     ApolloServerPluginLandingPageDisabled(),
     ApolloServerPluginInlineTraceDisabled(),

@@ -5,12 +5,13 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { createAdmission } from "../admission/admission.ts";
 import { createAdmittedHandler } from "./admitted-handler.ts";
 import { createCursors, type Cursors } from "../lists/cursor.ts";
-import { ConfigError } from "../process/env.ts";
+import { ConfigError, type Profile } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
 import { createAuthenticator } from "../identity/token-verifier.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { type RunningServer, startServer, stopOnSignals } from "../process/lifecycle.ts";
 import { createLog, type Log } from "../process/log.ts";
+import { readAppliedMigrations } from "../postgres/applied-migrations.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
 import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
@@ -32,6 +33,7 @@ import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
 export interface ServiceParts {
   readonly name: string;
+  readonly profile: Profile;
   readonly database: Database;
   readonly authenticate: Authenticate;
   readonly cursors: Cursors;
@@ -73,7 +75,7 @@ interface ServiceAppParts extends Omit<ServiceParts, "cursors" | "database"> {
 
 /** Any other path than those of the two endpoints is a 404. @throws ConfigError that names each route without a handler, and vice versa. */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
-  { name, database, authenticate, log, observer }: ServiceAppParts,
+  { name, profile, database, authenticate, log, observer }: ServiceAppParts,
   endpoints: ServiceEndpoints<Context, R>,
 ): Promise<ServiceApp> {
   const { routes, caching, handlers } = endpoints;
@@ -86,6 +88,7 @@ export async function createServiceApp<Context extends object, const R extends r
     createContext: endpoints.createContext,
     fieldGroups: caching.fieldGroups,
     freshSeconds: caching.freshSeconds,
+    profile,
     authenticate,
     database,
     log,
@@ -187,6 +190,7 @@ export async function runService(options: ServiceProcessOptions): Promise<void> 
     const migrationLog = createLog({ name, level: config.logLevel });
     const directory = fileURLToPath(options.migrations);
     await migrate({ databaseUrl: config.databaseUrl, directory, log: migrationLog });
+    await warnOfEditedMigrations(config.databaseUrl, directory, migrationLog);
     return;
   }
   const telemetry = await createServiceTelemetry(name, config);
@@ -196,6 +200,13 @@ export async function runService(options: ServiceProcessOptions): Promise<void> 
   stopOnSignals([server], log);
   // Last: a program that waits for this line may send a signal immediately.
   log.info({ url: server.url }, "listening");
+}
+
+/** No error: the previous release runs with the same database, so an edit must not prevent a deployment. */
+async function warnOfEditedMigrations(databaseUrl: string, directory: string, log: Log): Promise<void> {
+  const { edited } = await readAppliedMigrations(databaseUrl, directory);
+  if (edited.length === 0) return;
+  log.warn({ edited }, "migrations were edited after they were applied: this database does not have the edits");
 }
 
 function readCommand([command, surplusArgument]: readonly string[]): "migrate" | "serve" {
@@ -226,7 +237,15 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
     onKeysError: (error) => log.warn({ err: error }, "token keys could not be fetched: the known keys remain in use"),
   });
   const cursors = createCursors(config.cursorKeys);
-  const app = await options.createApp({ name, database, authenticate, cursors, log, observer });
+  const app = await options.createApp({
+    name,
+    profile: config.profile,
+    database,
+    authenticate,
+    cursors,
+    log,
+    observer,
+  });
   const feedListener = await startFeedListener({
     feed,
     host: config.host,
@@ -234,7 +253,7 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
     keys: config.feedKeys,
     observer: telemetry.feedObserver,
   });
-  log.info({ url: `${feedListener.url}/changes` }, "change feed listening");
+  log.debug({ url: `${feedListener.url}/changes` }, "change feed listening");
   const admin = await telemetry.startAdmin();
   const admission = createAdmission({ isOn: config.admission, observer: telemetry.admissionObserver });
   const server = await startServer({

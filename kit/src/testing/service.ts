@@ -65,7 +65,10 @@ export async function startTestService(
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub" });
   const cursors = createCursors(["a key for tests only"]);
   const { log = silentLog, observer } = telemetry ?? {};
-  const app = await createApp({ name: "test", database: database.database, authenticate, cursors, log, observer });
+  const app = await createApp({
+    ...{ name: "test", profile: "development", database: database.database },
+    ...{ authenticate, cursors, log, observer },
+  });
   const server = createServer(app.handler);
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const goDown = async () => {

@@ -45,7 +45,10 @@ beforeAll(async () => {
   const schema = join(folder, "schema.graphql");
   writeFileSync(schema, schemaText);
   app = await createServiceApp(
-    { name: "things", database: database.database, authenticate: async () => ({ kind: "anonymous" }), log: silentLog },
+    {
+      ...{ name: "things", profile: "production", database: database.database, log: silentLog },
+      authenticate: async () => ({ kind: "anonymous" }),
+    },
     {
       schema: pathToFileURL(schema),
       resolvers: {

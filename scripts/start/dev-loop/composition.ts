@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
@@ -35,10 +37,12 @@ export type RoutesContent =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly report: readonly string[] };
 
+/** A mock may have no code, and then has no routes. */
 export async function mergeRoutesFromDisk(root: string, services: readonly Subgraph[]): Promise<RoutesContent> {
   const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");
-  const merged = mergeRoutes(await readRoutes(root, services));
+  const withCode = services.filter(({ folder }) => existsSync(join(root, folder, "src")));
+  const merged = mergeRoutes(await readRoutes(root, withCode));
   if (merged.ok) return { ok: true, content: printRoutes(merged.routes) };
   return { ok: false, report: await describeErrors(merged.errors) };
 }

@@ -4,6 +4,8 @@ import { createChangeHandler, type ChangeHandlerOptions } from "./apply-changes.
 import { watchFolders } from "./watch.ts";
 
 export interface DevLoopOptions extends ChangeHandlerOptions {
+  /** After each batch of saved files. */
+  onApplied(): void;
   readonly folders: readonly string[];
   /** Saves within this time are one batch: editors and checkouts save several files at once. */
   readonly debounceMs: number;
@@ -48,6 +50,7 @@ export function createDevLoop(options: DevLoopOptions): DevLoop {
     } catch (error) {
       print("start", error instanceof Error ? error.message : String(error));
     }
+    if (batch.length > 0) options.onApplied();
     if (state === "applying") state = "waiting";
     schedule();
   }

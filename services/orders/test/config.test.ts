@@ -31,6 +31,21 @@ test("the service refuses to start on a database that can lose confirmed commits
   await database.close();
 });
 
+test("migrate warns of a migration that was edited after it was applied, and succeeds", async () => {
+  const database = await createTestDatabase(inject("postgresUrl"), fileURLToPath(migrations));
+  const first = await runService(database.url, ["migrate"]);
+  expect([first.code, first.output]).toEqual([0, expect.not.stringContaining("edited")]);
+  await database.database.rows("edit", "update pgmigrations set hash = 'of another text' where name = '0002-orders'");
+  const { code, output } = await runService(database.url, ["migrate"]);
+  const lines = output.trim().split("\n");
+  const warning = { level: "warn", edited: ["0002-orders.sql"] };
+  expect([code, lines.map((line) => JSON.parse(line) as object)]).toEqual([
+    0,
+    [expect.objectContaining({ applied: [] }), expect.objectContaining(warning)],
+  ]);
+  await database.close();
+});
+
 test("fsync and synchronous_commit are both required", async () => {
   const databaseWith = (fsync: string, synchronous_commit: string) => ({
     rows: <Row>() => Promise.resolve([{ fsync, synchronous_commit }] as Row[]),
@@ -41,9 +56,12 @@ test("fsync and synchronous_commit are both required", async () => {
 });
 
 /** Runs the service's process until it listens, then stops it; or until it exits by itself. */
-async function runService(databaseUrl: string): Promise<{ readonly code: number | null; readonly output: string }> {
+async function runService(
+  databaseUrl: string,
+  args: readonly string[] = [],
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-  const child = spawn(process.execPath, [main], { env: { DATABASE_URL: databaseUrl, PORT: "0" } });
+  const child = spawn(process.execPath, [main, ...args], { env: { DATABASE_URL: databaseUrl, PORT: "0" } });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
