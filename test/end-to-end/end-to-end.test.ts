@@ -173,6 +173,15 @@ describe("one platform", () => {
     ).toBe(404);
   });
 
+  test("a body in the vendor type of its version creates an order, and a PATCH needs the type of its patch", async () => {
+    const headers = { "content-type": "application/vnd.tributary.v1+json" };
+    const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };
+    expect((await platform.rest("POST", "/v1/orders", { token: ada, body, headers })).status).toBe(201);
+    expect((await platform.rest("POST", "/v2/orders", { token: ada, body, headers })).status).toBe(415);
+    const patched = await platform.rest("PATCH", "/v1/users/1", { token: ada, body: { name: "Ada" }, headers });
+    expect([patched.status, patched.headers.get("accept-patch")]).toEqual([415, "application/merge-patch+json"]);
+  });
+
   test("each rejected request gets its status and a problem document", async () => {
     const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };
     const post = (o: object) => platform.rest("POST", "/v1/orders", o);
