@@ -32,7 +32,7 @@ export type ReferenceResolver<Result, Reference, Context> = (
 /** The fields that objects of type `Parent` do not have as members. A root object has no members. */
 type FieldsWithoutMember<Resolvers, Parent> = Resolvers extends GraphQLScalarType
   ? never
-  : Exclude<keyof Resolvers, string extends keyof Parent ? never : keyof Parent | "__resolveReference">;
+  : Exclude<keyof Resolvers, `__${string}` | (string extends keyof Parent ? never : keyof Parent)>;
 
 /** Such a field requires a resolver: graphql-js would return null without one. `All` has every resolver as optional. */
 export type RequireResolvers<All, Parents> = All & {
