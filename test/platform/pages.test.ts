@@ -1,7 +1,17 @@
 // The pages "Add a mutation", "Add a route" and "Add a filter", performed in a clone: every edit, every command and every request of them.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cloneRepository, removeClone } from "../start/clone.ts";
@@ -9,15 +19,25 @@ import { pickPorts, portVariables, startScript } from "../start/started.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const pages = ["add-a-mutation", "add-a-route", "add-a-filter"].map((name) => ({ name, blocks: readBlocks(name) }));
+const shownCommands = pages.flatMap(({ blocks }) => linesOf(blocks, "sh").filter((line) => /^np[mx] /.test(line)));
+const vitest = "npx vitest run";
+const isVitest = (command: string) => command.startsWith(vitest);
+/** Each test folder of the pages once. */
+const testedFolders = new Set(
+  shownCommands.filter(isVitest).flatMap((command) => command.slice(vitest.length + 1).split(" ")),
+);
 const commands = [
-  ...new Set(pages.flatMap(({ blocks }) => linesOf(blocks, "sh").filter((line) => /^np[mx] /.test(line)))),
+  ...new Set(shownCommands.filter((command) => !isVitest(command))),
+  [vitest, ...testedFolders].join(" "),
 ];
 let clone: string;
 const ports = await pickPorts();
 
 beforeAll(() => {
   clone = cloneRepository();
-  for (const file of ["vitest.config.ts", ".oxfmtrc.json"]) cpSync(join(repository, file), join(clone, file));
+  for (const path of ["vitest.config.ts", ".oxfmtrc.json", "docs", "test"])
+    cpSync(join(repository, path), join(clone, path), { recursive: true });
+  linkPackages();
   const include = ["services", join(repository, "kit/src/testing/postgres-global-setup.ts")];
   const config = { extends: join(repository, "tsconfig.json"), include };
   writeFileSync(join(clone, "tsconfig.json"), JSON.stringify(config));
@@ -28,14 +48,18 @@ beforeAll(() => {
 });
 afterAll(() => removeClone(clone));
 
-test.each(pages)("$name: the edits fit the code, and npm run generate names what is missing as shown", ({ blocks }) => {
-  for (const { language, file, text } of blocks) {
-    if (language === "diff") applyEdits(file, text);
-    if (language !== "text") continue;
-    const { output } = run("npm run generate");
-    for (const line of withoutPositions(text).split("\n")) expect(withoutPositions(output)).toContain(line);
-  }
-});
+test.each(pages)(
+  "$name: the edits fit the code, and npm run generate names what is missing as shown",
+  { timeout: 300_000 },
+  ({ blocks }) => {
+    for (const { language, file, text } of blocks) {
+      if (language === "diff") applyEdits(file, text);
+      if (language !== "text") continue;
+      const { output } = run("npm run generate");
+      for (const line of withoutPositions(text).split("\n")) expect(withoutPositions(output)).toContain(line);
+    }
+  },
+);
 
 test.each(commands)("after all edits, %s succeeds", { timeout: 300_000 }, (command) => {
   const { status, output } = run(command);
@@ -47,25 +71,43 @@ test("the code of the pages has the repository's format", () => {
   expect(run("npx oxfmt --check services")).toMatchObject({ status: 0 });
 });
 
-test("the requests get the responses of the pages, through the gateway and the REST proxy", async () => {
-  const only = ["--only", "issuer,users,posts,comments,gateway,rest-proxy"];
-  const data = join(clone, ".data");
-  const platform = startScript(join(clone, "scripts/start.ts"), only, data, portVariables(ports));
-  try {
-    await platform.ready();
-    for (const { name, blocks } of pages) {
-      const requests = blocks.filter(({ language, text }) => language === "sh" && text.startsWith("curl "));
-      const responses = requests.flatMap(({ text }) =>
-        splitCommands(text).map((command) => JSON.parse(run(command).output)),
-      );
-      const expected = linesOf(blocks, "json").map((line) => JSON.parse(line) as object);
-      expect(responses, name).toMatchObject(expected);
+test(
+  "the requests get the responses of the pages, through the gateway and the REST proxy",
+  { timeout: 300_000 },
+  async () => {
+    const only = ["--only", "issuer,users,posts,comments,gateway,rest-proxy"];
+    const data = join(clone, ".data");
+    const platform = startScript(join(clone, "scripts/start.ts"), only, data, portVariables(ports));
+    try {
+      await platform.ready();
+      for (const { name, blocks } of pages) {
+        const requests = blocks.filter(({ language, text }) => language === "sh" && text.startsWith("curl "));
+        const responses = requests.flatMap(({ text }) =>
+          splitCommands(text).map((command) => JSON.parse(run(command).output)),
+        );
+        const expected = linesOf(blocks, "json").map((line) => JSON.parse(line) as object);
+        expect(responses, name).toMatchObject(expected);
+      }
+    } finally {
+      platform.child.kill("SIGTERM");
+      await platform.exited();
     }
-  } finally {
-    platform.child.kill("SIGTERM");
-    await platform.exited();
+  },
+);
+
+/** The clone's own packages, and links to the others: with the kit of two folders, an `AppError` of one is unknown to the other. */
+function linkPackages(): void {
+  const from = join(repository, "node_modules");
+  const to = join(clone, "node_modules");
+  rmSync(to);
+  mkdirSync(join(to, "@tributary"), { recursive: true });
+  for (const name of readdirSync(from).filter((entry) => entry !== "@tributary" && !entry.startsWith(".vite")))
+    symlinkSync(join(from, name), join(to, name));
+  for (const name of readdirSync(join(from, "@tributary"))) {
+    const folder = relative(repository, realpathSync(join(from, "@tributary", name)));
+    symlinkSync(join(clone, folder), join(to, "@tributary", name));
   }
-});
+}
 
 interface Block {
   readonly language: string;
