@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { composeRepository, routesFile } from "../supergraph/compose.ts";
-import type { CompositionError } from "../supergraph/composition/composition-errors.ts";
-import type { GeneratedFile, GeneratorResult } from "../supergraph/composition/generated-files.ts";
+import { combineResults, type GeneratorResult } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import { readServices, type Service } from "../supergraph/services.ts";
@@ -12,6 +11,7 @@ import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
 import { platformTeam, readSubgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
 import { deriveFiles } from "./generate/derived-files.ts";
+import { findMissingCode } from "./generate/missing-code.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 import type { DerivedService } from "./generate/service-template.ts";
 
@@ -23,29 +23,26 @@ const newServiceTemplate: Subgraph = {
   owner: platformTeam,
 };
 
+/** Every part that does not depend on a part with errors. */
 export async function generateRepository(
   root: string,
   services: readonly Service[] = readServices(root),
 ): Promise<GeneratorResult> {
-  // Composition runs first, because its errors are better than those of the type generator.
   const composition = await composeRepository(root, services);
-  if (!composition.ok) return composition;
-  const documents = await composeDocuments(root, services);
-  if (!documents.ok) return documents;
-  const sources = readSubgraphs(root, [...services, newServiceTemplate]).filter(({ sdl }) => sdl !== undefined);
-  const typeResults = await Promise.all(sources.map((source) => generateTypes(root, source)));
-  const errors = typeResults.filter((result) => "code" in result);
-  if (errors.length > 0) return { ok: false, errors };
-  const derived = deriveFiles(root, addResources(services, composition.files));
-  if (!derived.ok) return derived;
-  const typeFiles = typeResults.filter((result) => "path" in result);
-  const files = [...composition.files, ...documents.files, ...typeFiles, ...derived.files];
-  return { ...composition, files };
+  const filesWithErrors = new Set(composition.ok ? [] : composition.errors.map(({ file }) => file));
+  // The errors of composition are better than those of the type generator.
+  const sources = readSubgraphs(root, [...services, newServiceTemplate]).filter(
+    ({ sdl, file }) => sdl !== undefined && !filesWithErrors.has(file),
+  );
+  const results = [composition, ...(await Promise.all(sources.map((source) => generateTypes(root, source))))];
+  const routes = composition.files?.find(({ path }) => path === routesFile);
+  if (routes?.content !== undefined)
+    results.push(await composeDocuments(root, services), deriveFiles(root, addResources(services, routes.content)));
+  return combineResults(results);
 }
 
 /** The first path segments of each service's routes, such as `users`, that no earlier service has. */
-function addResources(services: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
-  const routesJson = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
+function addResources(services: readonly Service[], routesJson: string): readonly DerivedService[] {
   const { routes } = JSON.parse(routesJson) as {
     readonly routes: readonly { readonly service: string; readonly path: string }[];
   };
@@ -63,15 +60,15 @@ function addResources(services: readonly Service[], files: readonly GeneratedFil
 async function generateTypes(
   root: string,
   { name, owner, folder, sdl = "" }: SubgraphSource,
-): Promise<GeneratedFile | CompositionError> {
+): Promise<GeneratorResult> {
   const file = `${folder}/codegen.json`;
   const configText = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
   try {
     const content = await generateResolverTypes(sdl, readCodegenConfig(configText));
-    return { path: `${folder}/src/graphql/schema-types.ts`, content };
+    return { ok: true, files: [{ path: `${folder}/src/graphql/schema-types.ts`, content }], warnings: [] };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { message, code: "CODEGEN_INVALID", subgraph: name, owner, file };
+    return { ok: false, errors: [{ message, code: "CODEGEN_INVALID", subgraph: name, owner, file }] };
   }
 }
 
@@ -80,6 +77,7 @@ if (import.meta.main) {
     root: fileURLToPath(new URL("..", import.meta.url)),
     args: process.argv.slice(2),
     generate: generateRepository,
+    findMissingCode,
     print: (text) => process.stdout.write(text),
   });
 }

@@ -7,7 +7,7 @@ import {
   createMissingSchemaError,
   createSyntaxError,
 } from "./composition/composition-errors.ts";
-import type { GeneratorResult } from "./composition/generated-files.ts";
+import { combineResults, type GeneratorResult } from "./composition/generated-files.ts";
 import { type ParsedSubgraph, parseSubgraph } from "./composition/places.ts";
 import { findPriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
@@ -57,16 +57,24 @@ export async function composeRepository(
   root: string,
   subgraphs: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
-  const composed = await composeGraphAndRoutes(root, readSubgraphs(root, subgraphs));
-  if (!composed.ok) return composed;
-  const { graph, routes } = composed;
+  const sources = readSubgraphs(root, subgraphs);
+  return combineResults([composeGraphFiles(sources), toRoutesFile(mergeRoutes(await readRoutes(root, sources)))]);
+}
+
+function composeGraphFiles(sources: readonly SubgraphSource[]): GeneratorResult {
+  const graph = composeSubgraphs(sources);
+  if (!graph.ok) return graph;
   const files = [
     { path: "supergraph/supergraph.graphql", content: graph.supergraphSdl },
     { path: "supergraph/api.graphql", content: graph.apiSdl },
-    { path: routesFile, content: printRoutes(routes) },
   ];
   const warnings = graph.hints.filter(({ level }) => level === "WARN");
   return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
+}
+
+function toRoutesFile(merged: ValueOrErrors<{ readonly routes: readonly Route[] }>): GeneratorResult {
+  if (!merged.ok) return merged;
+  return { ok: true, files: [{ path: routesFile, content: printRoutes(merged.routes) }], warnings: [] };
 }
 
 interface GraphAndRoutes {

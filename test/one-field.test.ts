@@ -71,6 +71,33 @@ test("a field without column, a response member and a request member that OpenAP
   expect(errors).toMatch(/posts\/src\/rest\/schemas\.ts[^]*undocumentedMembers: "tone"/);
 });
 
+test("npm run generate names all missing code at once, and writes what has no errors", () => {
+  const edits = [
+    ["schema.graphql", /^type Mutation \{\n/m, "  hidePost(input: PublishPostInput!): PublishPostPayload\n"],
+    ["schema.graphql", /^type Post @key.*\n/m, "  wordCount: Int\n"],
+    ["src/rest/routes.ts", /^export const routes = \[\n/m, `{ ...hidePost, path: "/posts/:id/hiding" },\n`],
+    [
+      "src/rest/routes.ts",
+      /^\} as const;\n/m,
+      'const hidePost = { id: "hidePost", method: "POST", versions: [2], cache: "none", summary: "Hide it" } as const;\n',
+    ],
+  ] as const;
+  for (const [file, after, text] of edits) apply({ file: `services/posts/${file}`, after, text });
+  const { status, stdout } = spawnSync(process.execPath, [join(clone, "scripts/generate.ts")], { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stdout).toContain("wrote supergraph/api.graphql\n");
+  expect(stdout).toContain("wrote services/posts/src/graphql/schema-types.ts\n");
+  const toWrite = [...stdout.matchAll(/^services\/posts\/(\S+?)(?::\d+:\d+)? .*\n {2}(.*)\n {2}To fix: (.*)$/gm)];
+  expect(toWrite.map(([, ...parts]) => parts)).toEqual(
+    expect.arrayContaining([
+      ["src/graphql/resolvers.ts", "Post lacks wordCount.", "add `wordCount: (parent, args, context) => …`"],
+      ["src/graphql/resolvers.ts", "Mutation lacks hidePost.", "add `hidePost: (parent, args, context) => …`"],
+      ["src/rest/rest.ts", "This object lacks hidePost.", "add `async hidePost(request) { … }`"],
+      ["src/rest/openapi.ts", "Route hidePost: it has no document (v2).", "add `hidePost: { 2: … }` to operations."],
+    ]),
+  );
+});
+
 interface OpenApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, { readonly properties: Readonly<Record<string, unknown>> }>>;

@@ -168,7 +168,7 @@ test("the check names the stale file and the command, and writes nothing", async
   expect(readFileSync(join(root, "supergraph/api.graphql"), "utf8")).toContain("old");
 });
 
-test("a composition error writes nothing and exits with 1", async () => {
+test("with a composition error the supergraph remains, and the exit code is 1", async () => {
   const root = writeRepository(sampleFiles);
   await run(root);
   const before = readFileSync(join(root, "supergraph/supergraph.graphql"), "utf8");
@@ -233,12 +233,23 @@ test("one command generates the supergraph and every service's resolver types", 
   ]);
 });
 
-test("a composition error is reported, and no types are generated", async () => {
-  const root = writeRepository(withChange(sampleFiles, users, "role: Role!", "role: Roll!"));
-  expect(await generateRepository(root)).toMatchObject({
-    ok: false,
-    errors: [{ code: "INVALID_GRAPHQL" }],
+test("parts with errors are reported together, and the files of the other parts are generated", async () => {
+  const invalid = withChange(documentedFiles, users, "role: Role!", "role: Roll!");
+  const root = writeDocumentedRepository({
+    ...withChange(invalid, userDocumentsFile, "getUser:", "findUser:"),
+    "services/posts/codegen.json": '{ "contextType": 1 }',
   });
+  const result = await generateRepository(root);
+  expect(result.ok ? [] : result.errors.map(({ code, file }) => [code, file])).toEqual([
+    ["INVALID_GRAPHQL", users],
+    ["CODEGEN_INVALID", "services/posts/codegen.json"],
+    ["DOCUMENTS_INVALID", userDocumentsFile],
+  ]);
+  expect(result.files?.map(({ path }) => path)).toEqual([
+    "supergraph/routes.json",
+    "services/comments/src/graphql/schema-types.ts",
+    "services/orders/src/graphql/schema-types.ts",
+  ]);
 });
 
 test("a codegen.json that maps an unknown type is reported with its file and owner", async () => {
@@ -287,6 +298,17 @@ test("the generated types compile with the repository's compiler options, the ma
   expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");
 });
 
+test("a field that the model does not have requires a resolver, and a root field always does", async () => {
+  const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
+  for (const [line, missing] of [
+    ["    email: (user) => user.name,\n", /'email' is missing/],
+    ["    user: (_, { id }, context) => context.load(id),\n", /'user' is missing/],
+  ] as const) {
+    const wrong = withChange(service, "src/graphql/resolvers.ts", line, "");
+    expect(compile({ ...wrong, "src/graphql/schema-types.ts": types })).toMatch(missing);
+  }
+});
+
 test("a resolver that returns another type than the schema declares does not compile", async () => {
   const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   const wrong = withChange(service, "src/graphql/resolvers.ts", "user.createdAt", "user.createdAt.getTime()");
@@ -313,9 +335,13 @@ export const resolvers: Resolvers = {
     user: (_, { id }, context) => context.load(id),
     users: (_, { first, role }, context) => (first > 1 ? context.list(role) : [null, undefined]),
   },
+  Mutation: {
+    createUser: () => null,
+  },
   User: {
     __resolveReference: ({ id }, context) => context.load(id),
     email: (user) => user.name,
+    nickname: (user) => user.name,
     createdAt: (user) => user.createdAt,
   },
 };

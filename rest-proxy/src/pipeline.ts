@@ -33,6 +33,7 @@ import { addProxyHeaders } from "./respond/proxy-headers.ts";
 import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
 import type { CachedRoute } from "./route/route-cache.ts";
+import { toServiceType } from "./route/request-type.ts";
 import { selectRoute, upstreamPath } from "./route/route-table.ts";
 import type { Route } from "./route/routes.ts";
 import { addContentLocation, addVersionHeaders } from "./route/version.ts";
@@ -231,10 +232,11 @@ async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Pro
 
 /**
  * A cache miss, a stale response or a write.
- * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE if there is no response, and HEADERS_TOO_LARGE.
+ * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE if there is no response, HEADERS_TOO_LARGE and UNSUPPORTED_MEDIA_TYPE.
  */
 async function forward(uncached: UncachedRequest, body: Buffer | undefined, stages: Stages): Promise<void> {
-  const { request, response, requestId, proxyHeaders, caller, host, route, resource, receipts, record } = uncached;
+  const { request, response, requestId, proxyHeaders, caller, host, route, version, resource, receipts, record } =
+    uncached;
   const isReadRequest = isRead(request);
   const headers = toServiceHeaders(request, {
     requestId,
@@ -243,6 +245,7 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
     host,
     bodyBytes: bodyBytesOf(request, body),
     isRead: isReadRequest,
+    contentType: body && toServiceType(request, version),
     mayBeShared: isReadRequest && route.cache !== "none",
   });
   const serviceTarget = upstreamPath(resource);

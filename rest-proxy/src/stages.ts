@@ -109,7 +109,7 @@ export function createStages(options: RestProxyOptions): Stages {
     table,
     routeCache: createRouteCache(),
     resolveVersion: createVersionResolver({ table, defaultVersion: config.defaultVersion }),
-    retirements: createRetirements({ retirements, nowMs }),
+    retirements: createRetirements({ retirements, documentedVersions: new Set(options.documents.keys()), nowMs }),
     usage: createUsage({ knownClients: config.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
     receipts,
     receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: upstreamTimeoutMs }),

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
 import { loadDocuments } from "../src/documents/load.ts";
+import { loadRoutes } from "../src/route/routes.ts";
 import { startProxy, startStub } from "./testing.ts";
 
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
+const allRoutes = loadRoutes(new URL("../../supergraph/routes.json", import.meta.url).pathname);
 
 test("programs get the front page as JSON, browsers as HTML, and no service gets a request", async () => {
   const stub = await startStub();
@@ -58,3 +60,34 @@ test("in production the front page does not link the health path, which no route
   const { links } = JSON.parse(bytes.toString()) as { readonly links: object };
   expect(links).toEqual({ docs: "/docs", problems: "/problems", "api-catalog": "/.well-known/api-catalog" });
 });
+
+test("/v1 and /v2, which the API catalog names, link to the version's resources and documents, and all links resolve", async () => {
+  const nowMs = Date.UTC(2030, 0, 1);
+  const retirements = [{ version: 1, deprecatedAtMs: nowMs - 1_000, sunsetAtMs: nowMs + 1_000 }];
+  const stub = await startStub();
+  const { url } = await startProxy(stub, { documents: texts, retirements, nowMs: () => nowMs, routes: allRoutes });
+  const catalog = (await (await fetch(`${url}/.well-known/api-catalog`)).json()) as Catalog;
+  const items = catalog.linkset[0].item.map(({ href }) => href);
+  expect(items).toEqual(["/v1", "/v2"]);
+  for (const item of items) {
+    const response = await fetch(url + item);
+    const { headers } = response;
+    expect([response.status, headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect([headers.get("api-version"), headers.get("cache-control")]).toEqual([item.slice(2), "public, no-cache"]);
+    const { links } = (await response.json()) as { readonly links: Readonly<Record<string, string>> };
+    expect(links).toMatchObject({ users: `${item}/users`, docs: `/docs${item}`, openapi: `/openapi${item}.json` });
+    const linked = [...(headers.get("link") ?? "").matchAll(/<([^>]+)>/g)].map(([, path = ""]) => path);
+    for (const path of [...Object.values(links), ...linked]) expect((await fetch(url + path)).status, path).toBe(200);
+    expect((await fetch(url + item, { method: "HEAD" })).status).toBe(200);
+    const etag = headers.get("etag") ?? "none";
+    expect((await fetch(url + item, { headers: { "if-none-match": etag } })).status).toBe(304);
+  }
+  const old = (await fetch(`${url}/v1`)).headers;
+  expect([old.get("deprecation"), old.get("sunset")]).toEqual(["@1893455999", "Tue, 01 Jan 2030 00:00:01 GMT"]);
+  expect(old.get("link")).toContain('</docs/v1>; rel="deprecation"; type="text/html"');
+  expect(old.get("link")).toContain('</v2>; rel="successor-version"');
+});
+
+interface Catalog {
+  readonly linkset: readonly [{ readonly item: readonly { readonly href: string }[] }];
+}

@@ -47,6 +47,34 @@ test("status, media type, Content-Location and Vary depend on the version in the
   }
 });
 
+test("a body in the vendor type of its version reaches the service as JSON, and in that of another version is 415", async () => {
+  const changeNew = route("changeNew", "PATCH", "/news/:id", { versions: [1, 2] });
+  const { proxy, stub } = await setUp({
+    routes: [...both, route("createNew", "POST", "/news", { versions: [1, 2] }), changeNew],
+  });
+  const vendor = (version: number) => `application/vnd.tributary.v${version}+json`;
+  for (const [method, path, type, accept, expected] of [
+    ["POST", "/v2/news", vendor(2), "*/*", "application/json"],
+    ["POST", "/v1/news", "APPLICATION/VND.TRIBUTARY.V1+JSON ; charset=utf-8", "*/*", "application/json; charset=utf-8"],
+    ["POST", "/news", vendor(1), vendor(1), "application/json"],
+    ["POST", "/news", vendor(2), "*/*", "application/json"],
+    ["POST", "/news", vendor(1), "*/*", 415],
+    ["POST", "/v2/news", vendor(1), vendor(2), 415],
+    ["POST", "/v2/news", "text/plain", "*/*", "text/plain"],
+    ["PATCH", "/v2/news/7", vendor(2), "*/*", vendor(2)],
+  ] as const) {
+    const headers = { accept, "content-type": type };
+    const response = await fetch(`${proxy.url}${path}`, { method, headers, body: "{}" });
+    const received = response.status === 415 ? 415 : stub.received.at(-1)?.headers["content-type"];
+    expect(received, `${method} ${path} ${type} ${accept}`).toBe(expected);
+    if (response.status !== 415) continue;
+    expect(await response.json()).toMatchObject({
+      detail: "This request is for version 2. Send the body as application/json or application/vnd.tributary.v2+json.",
+    });
+  }
+  expect(stub.received).toHaveLength(6);
+});
+
 test("a 406 lists the choices, is not forwarded, and is not stored", async () => {
   const { send, stub } = await setUp();
   const response = await send("/news/7", { accept: "application/xml" });
@@ -124,6 +152,25 @@ test("a deprecated version has Deprecation, Sunset and a successor Link beside t
   ]);
   const current = await send("/v2/news/7");
   expect([current.headers.get("deprecation"), current.headers.get("sunset")]).toEqual([null, null]);
+});
+
+test("a deprecated version links to the page that says what to do", async () => {
+  const documents = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
+  const page = '</docs/v1>; rel="deprecation"; type="text/html"';
+  const sunsetPage = '</docs/v1>; rel="sunset"; type="text/html"';
+  for (const [sunsetAtMs, links, sentence] of [
+    [undefined, page, "<strong>Deprecated</strong> as of 2029-12-31. Use"],
+    [now + day, `${page}, ${sunsetPage}`, "From 2030-01-02 every request to version 1 gets 410 Gone. Use"],
+    [now - day, `${page}, ${sunsetPage}`, "From 2029-12-31 every request to version 1 gets 410 Gone. Use"],
+  ] as const) {
+    const retirements = [{ version: 1, deprecatedAtMs: now - day, sunsetAtMs }];
+    const { send } = await setUp({ documents, retirements, nowMs: () => now });
+    const response = await send("/v1/news/7");
+    const ofService = response.status === 200 ? '</next>; rel="next", ' : "";
+    expect(response.headers.get("link")).toBe(`${ofService}${links}, </v2/news/7>; rel="successor-version"`);
+    const text = await (await send("/docs/v1")).text();
+    expect(text.replaceAll(/\s+/g, " ")).toContain(sentence);
+  }
 });
 
 test("the served OpenAPI document of a deprecated version is marked", async () => {

@@ -51,7 +51,7 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
       ...contextOption,
     },
   });
-  return `${notice}${tidy(importSharedTypes(text))}`;
+  return `${notice}${tidy(importSharedTypes(requireResolvers(text)))}`;
 }
 
 /** No resolver reads the directives that the schema defines, such as `@priority`. */
@@ -77,6 +77,12 @@ function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<st
     throw new Error(`codegen.json maps ${unknownType}, but schema.graphql does not define this type.`);
 }
 
+/** The generator declares every resolver as optional. */
+function requireResolvers(text: string): string {
+  const optional = text.replace(/^export type Resolvers(?=<ContextType)/m, "type OptionalResolvers");
+  return `${optional}\nexport type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;\n`;
+}
+
 /** The generator writes two blocks into every file: helpers before the scalars, and resolver signatures before the first mapping. */
 function importSharedTypes(text: string): string {
   const helpers = findBlock(text, "export type Maybe<T>", "/** All built-in");
@@ -91,7 +97,7 @@ function importSharedTypes(text: string): string {
   const missingName = usedNames.find((name) => !sharedTypes.has(name));
   if (missingName !== undefined)
     throw new Error(`kit/src/graphql/resolver-types.ts does not export ${missingName} yet.`);
-  return `import type { ${usedNames.join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
+  return `import type { ${[...usedNames, "RequireResolvers"].join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
 }
 
 function findBlock(text: string, start: string, end: string): string {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ValueOrErrors } from "./composition-errors.ts";
+import type { CompositionError } from "./composition-errors.ts";
 
 export interface GeneratedFile {
   readonly path: string;
@@ -8,10 +8,17 @@ export interface GeneratedFile {
   readonly content: string | undefined;
 }
 
-export type GeneratorResult = ValueOrErrors<{
-  readonly files: readonly GeneratedFile[];
-  readonly warnings: readonly string[];
-}>;
+export type GeneratorResult =
+  | { readonly ok: true; readonly files: readonly GeneratedFile[]; readonly warnings: readonly string[] }
+  /** `files` are those of the parts without errors. */
+  | { readonly ok: false; readonly errors: readonly CompositionError[]; readonly files?: readonly GeneratedFile[] };
+
+export function combineResults(results: readonly GeneratorResult[]): GeneratorResult {
+  const errors = results.flatMap((result) => (result.ok ? [] : result.errors));
+  const files = results.flatMap((result) => result.files ?? []);
+  if (errors.length > 0) return { ok: false, errors, files };
+  return { ok: true, files, warnings: results.flatMap((result) => (result.ok ? result.warnings : [])) };
+}
 
 export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {

@@ -154,7 +154,8 @@ function problemSchema(errors: Json): Json {
         type: "string",
         format: "uri-reference",
         maxLength: 16_384,
-        description: "The path of the request, without the query.",
+        description:
+          "The path of the request, without the query, as that may be secret. A service adds the version to a path without one.",
       },
       requestId: textSchema(128, "The request's id in the server's logs."),
       choices: {

@@ -60,38 +60,58 @@ export function findDocumentProblems(sources: readonly DocumentSource[]): Compos
       return [toError("DOCUMENTS_MISSING", failure ?? documentsMissing)];
     }
     return source.routes.flatMap((route) =>
-      problemsOfRoute(route, documents).map((problem) => toError("DOCUMENTS_INVALID", `Route ${route.id}: ${problem}`)),
+      problemsOfRoute(route, documents).map(({ problem, advice }) => ({
+        ...toError("DOCUMENTS_INVALID", `Route ${route.id}: ${problem}`),
+        advice,
+      })),
     );
   });
+}
+
+interface DocumentProblem {
+  readonly problem: string;
+  readonly advice: string;
 }
 
 const pathParameterPattern = /:([A-Za-z0-9]+)/g;
 
 /** Each problem once, with its versions: `it has no document (v1, v2).` */
-function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): string[] {
+function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): readonly DocumentProblem[] {
   const documentByVersion = { ...operations[route.id] };
+  const members = route.versions.map((version) => `${version}: …`).join(", ");
+  const toAdd = `add \`${route.id}: { ${members} }\` to operations.`;
   const problems = route.versions.flatMap((version) => {
     const document = documentByVersion[version];
-    if (document === undefined) return [{ version, problem: "it has no document" }];
+    if (document === undefined) return [{ version, problem: "it has no document", advice: toAdd }];
     const { path = {}, query = {} } = document;
     const pathParameters = [...route.path.matchAll(pathParameterPattern)].map(([, name]) => name ?? "");
     const differences = [
       ...differencesOf("path", pathParameters, Object.keys(path)),
       ...differencesOf("query", route.query ?? [], Object.keys(query)),
     ];
-    return differences.map((difference) => ({ version, problem: `its document ${difference}` }));
+    return differences.map(({ problem, advice }) => ({ version, problem: `its document ${problem}`, advice }));
   });
   return [...Map.groupBy(problems, ({ problem }) => problem)].map(([problem, occurrences]) => {
     const versions = occurrences.map(({ version }) => `v${version}`).join(", ");
-    return `${problem} (${versions}).`;
+    return { problem: `${problem} (${versions}).`, advice: occurrences[0]?.advice ?? "" };
   });
 }
 
-function differencesOf(location: string, declared: readonly string[], documented: readonly string[]): string[] {
+function differencesOf(
+  location: "path" | "query",
+  declared: readonly string[],
+  documented: readonly string[],
+): readonly DocumentProblem[] {
   const missing = declared.filter((name) => !documented.includes(name));
   const extra = documented.filter((name) => !declared.includes(name));
   return [
-    ...missing.map((name) => `lacks the ${location} parameter ${name}`),
-    ...extra.map((name) => `has a ${location} parameter ${name} that the route does not declare`),
+    ...missing.map((name) => ({
+      problem: `lacks the ${location} parameter ${name}`,
+      advice: `add \`${name}: …\` to the ${location} of the document.`,
+    })),
+    ...extra.map((name) => ({
+      problem: `has a ${location} parameter ${name} that the route does not declare`,
+      advice: `add it to the ${location} of the route, or remove it from the document.`,
+    })),
   ];
 }

@@ -173,6 +173,26 @@ describe("one platform", () => {
     ).toBe(404);
   });
 
+  test("a body in the vendor type of its version creates an order, and a PATCH needs the type of its patch", async () => {
+    const headers = { "content-type": "application/vnd.tributary.v1+json" };
+    const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };
+    expect((await platform.rest("POST", "/v1/orders", { token: ada, body, headers })).status).toBe(201);
+    expect((await platform.rest("POST", "/v2/orders", { token: ada, body, headers })).status).toBe(415);
+    const patched = await platform.rest("PATCH", "/v1/users/1", { token: ada, body: { name: "Ada" }, headers });
+    expect([patched.status, patched.headers.get("accept-patch")]).toEqual([415, "application/merge-patch+json"]);
+  });
+
+  test("the instance of a problem is the public path, without the path inside the service and without the query", async () => {
+    const instanceAt = async (path: string) => (await platform.rest("GET", path, { token: ada })).body.instance;
+    expect(await instanceAt("/v2/orders?limit=0&cursor=secret")).toBe("/v2/orders");
+    expect(await instanceAt("/v1/orders/none")).toBe("/v1/orders/none");
+    expect(await instanceAt("/v1/orders?none=secret")).toBe("/v1/orders");
+    // The service chooses the path of its problem: with the version, so that all clients of one cached URL get the same.
+    expect(await instanceAt("/orders/none")).toBe("/v2/orders/none");
+    for (const path of ["/v9/orders", "/v2/none"])
+      expect((await platform.services.orders.rest("GET", path)).body.instance).toBe(path);
+  });
+
   test("each rejected request gets its status and a problem document", async () => {
     const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };
     const post = (o: object) => platform.rest("POST", "/v1/orders", o);

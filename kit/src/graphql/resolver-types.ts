@@ -1,5 +1,5 @@
 // Imported by the generated schema-types.ts, in place of the copy that GraphQL Code Generator writes into every file.
-import type { GraphQLResolveInfo } from "graphql";
+import type { GraphQLResolveInfo, GraphQLScalarType } from "graphql";
 
 export type Maybe<T> = T | null | undefined;
 
@@ -28,6 +28,20 @@ export type ReferenceResolver<Result, Reference, Context> = (
   context: Context,
   info: GraphQLResolveInfo,
 ) => Promise<Result> | Result;
+
+/** The fields that objects of type `Parent` do not have as members. A root object has no members. */
+type FieldsWithoutMember<Resolvers, Parent> = Resolvers extends GraphQLScalarType
+  ? never
+  : Exclude<keyof Resolvers, `__${string}` | (string extends keyof Parent ? never : keyof Parent)>;
+
+/** Such a field requires a resolver: graphql-js would return null without one. `All` has every resolver as optional. */
+export type RequireResolvers<All, Parents> = All & {
+  [
+    Type in keyof All & keyof Parents as FieldsWithoutMember<NonNullable<All[Type]>, Parents[Type]> extends never
+      ? never
+      : Type
+  ]: Required<Pick<NonNullable<All[Type]>, FieldsWithoutMember<NonNullable<All[Type]>, Parents[Type]>>>;
+};
 
 /** The part of T that a selection names, such as `{ id: true }`. */
 export type GraphQLRecursivePick<T, Selection> = {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { createCompression } from "./compression.ts";
 
@@ -34,6 +34,28 @@ test("a compressed body decompresses to the same bytes, also one that is empty o
   for (const bytes of [Buffer.of(), body, Buffer.alloc(5_000_000, "long ")]) {
     expect(brotliDecompressSync(await compress(bytes, "br")).equals(bytes)).toBe(true);
     expect(gunzipSync(await compress(Promise.resolve(bytes), "gzip")).equals(bytes)).toBe(true);
+  }
+});
+
+test("Brotli's quality is higher for a short body, and lower for a long one", async () => {
+  const { compress } = createCompression();
+  for (const [bytes, quality] of [
+    [16_384, 5],
+    [16_385, 4],
+    [524_288, 4],
+    [524_289, 3],
+  ] as const) {
+    const names = ["engine", "algebra", "loom", "flowers", "quiet", "proof", "island"];
+    const items = Array.from({ length: bytes / 8 }, (_, id) => `{"id":"${id}","name":"${names[(id * id) % 7]}"}`);
+    const long = Buffer.from(items.join()).subarray(0, bytes);
+    const window = Math.ceil(Math.log2(bytes));
+    const sizeAt = (level: number) => {
+      const params = { [constants.BROTLI_PARAM_QUALITY]: level, [constants.BROTLI_PARAM_LGWIN]: window };
+      return brotliCompressSync(long, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes } }).length;
+    };
+    const sizes = [3, 4, 5].map(sizeAt);
+    expect(new Set(sizes).size).toBe(3);
+    expect((await compress(long, "br")).length).toBe(sizes[quality - 3]);
   }
 });
 

@@ -18,7 +18,7 @@ import { createDatabase, type Database, type DatabaseOptions, type Writer } from
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
-import { respondWithError } from "../rest/error-responses.ts";
+import { publicPath, respondWithError } from "../rest/error-responses.ts";
 import { type ChangeFeed, createChangeFeed, type RevocationSource } from "../feed/change-feed.ts";
 import { startFeedListener } from "../feed/feed-listener.ts";
 import { createFloodLog } from "../feed/feed-telemetry.ts";
@@ -163,7 +163,7 @@ function nameVersions(versions: readonly number[]): string {
 function respondNotFound(request: Request, response: Response): void {
   const error = new AppError("NOT_FOUND", "There is nothing at this path.");
   const requestId = readRequestId(request.headers["x-request-id"]);
-  writeProblem(response, error, { instance: request.path, requestId });
+  writeProblem(response, error, { instance: publicPath(request), requestId });
 }
 
 /** Express throws a URIError for a path that it cannot decode. */

@@ -9,6 +9,7 @@ import { createProblemPages } from "./problem-pages.ts";
 import { renderOverview, renderReference } from "./reference.ts";
 import { createSearchIndex } from "./search-index.ts";
 import { renderTokenPage } from "./token-page.ts";
+import { createVersionIndex } from "./version-index.ts";
 
 export interface DocumentsOptions {
   /** The text of each version's OpenAPI document, by version, from `loadDocuments`. */
@@ -24,7 +25,7 @@ export interface Documents {
 }
 
 /**
- * The documentation that the proxy serves: the front page `/`, `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each
+ * The documentation that the proxy serves: the front page `/`, the index `/vN` of each version, `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each
  * problem, and the reference for people at `/docs`. `stages.ts` calls this once, at the start: it renders and compresses all pages. The
  * pages load nothing from other hosts.
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
@@ -35,6 +36,7 @@ export function createDocuments({ texts, retirements, frontPage }: DocumentsOpti
   const deprecatedVersions = new Set(retirements.map(({ version }) => version));
   const pages = createPages([
     createRestFrontPage(versions, frontPage),
+    ...documents.map((document) => createVersionIndex(document, versions, retirements, frontPage)),
     ...documents.map(openApiPage),
     createCatalog(versions, deprecatedVersions),
     htmlPage("/docs", renderOverview(documents)),

@@ -12,6 +12,7 @@ const context = {
   host: undefined,
   bodyBytes: undefined,
   isRead: false,
+  contentType: undefined,
   mayBeShared: false,
 };
 

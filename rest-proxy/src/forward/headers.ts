@@ -11,6 +11,7 @@ const neverForwarded: ReadonlySet<string> = new Set([
   "client-ip",
   "consistency-token",
   "content-length",
+  "content-type",
   "expect",
   "fastly-client-ip",
   "forwarded",
@@ -48,6 +49,8 @@ export interface ForwardingContext {
   readonly bodyBytes: number | undefined;
   /** `GET` or `HEAD`. The proxy negotiates media type and content coding itself. */
   readonly isRead: boolean;
+  /** Undefined for a request without a body. */
+  readonly contentType: string | undefined;
   /** The response must not depend on `Forwarded`, which is left out. For `Authorization`, the cache has rules (RFC 9111, 3.5). */
   readonly mayBeShared: boolean;
 }
@@ -88,7 +91,7 @@ function isForService(name: string): boolean {
 function addProxyRequestHeaders(
   headers: string[],
   request: IncomingMessage,
-  { requestId, traceParent, client, host, bodyBytes, isRead, mayBeShared }: ForwardingContext,
+  { requestId, traceParent, client, host, bodyBytes, isRead, contentType, mayBeShared }: ForwardingContext,
 ): void {
   const clientVia = request.headers.via;
   const proxyVia = `${request.httpVersion} ${viaName}`;
@@ -96,6 +99,7 @@ function addProxyRequestHeaders(
   headers.push("x-request-id", requestId, "traceparent", traceParent);
   if (!mayBeShared) addForwarded(headers, client, host);
   headers.push("via", clientVia === undefined ? proxyVia : `${clientVia}, ${proxyVia}`);
+  if (contentType !== undefined) headers.push("content-type", contentType);
   if (bodyBytes !== undefined) headers.push("content-length", String(bodyBytes));
 }
 

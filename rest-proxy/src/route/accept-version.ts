@@ -75,7 +75,7 @@ interface Range {
 
 const anyRange: Range = { media: undefined, version: undefined, specificity: 0, quality: 1 };
 
-const vendorPattern = /^application\/vnd\.tributary\.v([1-9]\d{0,2})\+json$/;
+export const vendorPattern = /^application\/vnd\.tributary\.v([1-9]\d{0,2})\+json$/;
 const versionPattern = /^[1-9]\d{0,2}$/;
 
 function chooseVersion(accept: string, offered: readonly number[], defaultVersion: number): VersionChoice {

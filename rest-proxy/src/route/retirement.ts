@@ -10,6 +10,8 @@ export interface Retirement {
 
 export interface RetirementsOptions {
   readonly retirements: readonly Retirement[];
+  /** Those with a page, which says what to do. */
+  readonly documentedVersions: ReadonlySet<number>;
   readonly nowMs: () => number;
 }
 
@@ -19,12 +21,13 @@ export interface Retirements {
   requireBeforeSunset(version: number): void;
 }
 
-export function createRetirements({ retirements, nowMs }: RetirementsOptions): Retirements {
+export function createRetirements({ retirements, documentedVersions, nowMs }: RetirementsOptions): Retirements {
   const headersByVersion = new Map<number, readonly string[]>();
   const sunsetsAtMs = new Map<number, number | undefined>();
   for (const retirement of retirements) {
-    headersByVersion.set(retirement.version, toHeaders(retirement));
-    sunsetsAtMs.set(retirement.version, retirement.sunsetAtMs);
+    const { version } = retirement;
+    headersByVersion.set(version, listRetirementHeaders(retirement, documentedVersions.has(version)));
+    sunsetsAtMs.set(version, retirement.sunsetAtMs);
   }
 
   return {
@@ -38,11 +41,23 @@ export function createRetirements({ retirements, nowMs }: RetirementsOptions): R
   };
 }
 
-/** `Deprecation` is in seconds (RFC 9745, 2), `Sunset` an HTTP date (RFC 8594, 3). */
-function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[] {
+/**
+ * `Deprecation` is in seconds (RFC 9745, 2), `Sunset` an HTTP date (RFC 8594, 3). `Link` leads to the page that says what to do (RFC 9745, 3;
+ * RFC 8594, 6).
+ */
+export function listRetirementHeaders(
+  { version, deprecatedAtMs, sunsetAtMs }: Retirement,
+  hasPage: boolean,
+): readonly string[] {
   const headers: string[] = [];
   if (deprecatedAtMs !== undefined) headers.push("Deprecation", `@${Math.floor(deprecatedAtMs / 1_000)}`);
   if (sunsetAtMs !== undefined) headers.push("Sunset", new Date(sunsetAtMs).toUTCString());
+  const relations = [
+    deprecatedAtMs === undefined ? [] : "deprecation",
+    sunsetAtMs === undefined ? [] : "sunset",
+  ].flat();
+  const links = relations.map((relation) => `</docs/v${version}>; rel="${relation}"; type="text/html"`);
+  if (hasPage) headers.push("Link", links.join(", "));
   return headers;
 }
 

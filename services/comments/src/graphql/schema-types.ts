@@ -1,6 +1,6 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
-import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver } from '@tributary/kit/graphql/resolver-types';
+import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver, RequireResolvers } from '@tributary/kit/graphql/resolver-types';
 import type { GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Comment as CommentModel, Reference as ReferenceModel } from '../model.ts';
 import type { Context } from './context.ts';
@@ -298,7 +298,7 @@ export type DeleteCommentPayloadResolvers<ContextType = Context, ParentType exte
   comment?: Resolver<Maybe<ResolversTypes['Comment']>, ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = Context> = {
+type OptionalResolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
@@ -312,3 +312,5 @@ export type Resolvers<ContextType = Context> = {
   EditCommentPayload?: EditCommentPayloadResolvers<ContextType>;
   DeleteCommentPayload?: DeleteCommentPayloadResolvers<ContextType>;
 };
+
+export type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;

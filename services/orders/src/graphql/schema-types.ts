@@ -1,6 +1,6 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
-import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver } from '@tributary/kit/graphql/resolver-types';
+import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver, RequireResolvers } from '@tributary/kit/graphql/resolver-types';
 import type { GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Order as OrderModel, OrderLine as OrderLineModel, Product as ProductModel, Reference as ReferenceModel } from '../model.ts';
 import type { Money as MoneyModel } from '../money.ts';
@@ -391,7 +391,7 @@ export type AdvanceOrderPayloadResolvers<ContextType = Context, ParentType exten
   order?: Resolver<Maybe<ResolversTypes['Order']>, ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = Context> = {
+type OptionalResolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
@@ -410,3 +410,5 @@ export type Resolvers<ContextType = Context> = {
   CancelOrderPayload?: CancelOrderPayloadResolvers<ContextType>;
   AdvanceOrderPayload?: AdvanceOrderPayloadResolvers<ContextType>;
 };
+
+export type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;

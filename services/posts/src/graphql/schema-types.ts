@@ -1,6 +1,6 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
-import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver } from '@tributary/kit/graphql/resolver-types';
+import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver, RequireResolvers } from '@tributary/kit/graphql/resolver-types';
 import type { GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { LoadedPost as LoadedPostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
 import type { Context } from './context.ts';
@@ -351,7 +351,7 @@ export type ArchivePostPayloadResolvers<ContextType = Context, ParentType extend
   post?: Resolver<Maybe<ResolversTypes['Post']>, ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = Context> = {
+type OptionalResolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
@@ -366,3 +366,5 @@ export type Resolvers<ContextType = Context> = {
   PublishPostPayload?: PublishPostPayloadResolvers<ContextType>;
   ArchivePostPayload?: ArchivePostPayloadResolvers<ContextType>;
 };
+
+export type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;

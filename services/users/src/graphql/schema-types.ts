@@ -1,6 +1,6 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
-import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver } from '@tributary/kit/graphql/resolver-types';
+import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver, RequireResolvers } from '@tributary/kit/graphql/resolver-types';
 import type { GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { User as UserModel } from '../model.ts';
 import type { Context } from './context.ts';
@@ -294,7 +294,7 @@ export type DeactivateUserPayloadResolvers<ContextType = Context, ParentType ext
   user?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = Context> = {
+type OptionalResolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
@@ -307,3 +307,5 @@ export type Resolvers<ContextType = Context> = {
   UpdateUserPayload?: UpdateUserPayloadResolvers<ContextType>;
   DeactivateUserPayload?: DeactivateUserPayloadResolvers<ContextType>;
 };
+
+export type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;

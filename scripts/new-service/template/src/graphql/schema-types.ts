@@ -1,6 +1,6 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
-import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver } from '@tributary/kit/graphql/resolver-types';
+import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver, RequireResolvers } from '@tributary/kit/graphql/resolver-types';
 import type { GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { SpareGadget as SpareGadgetModel, Reference as ReferenceModel } from '../model.ts';
 import type { Context } from './context.ts';
@@ -271,7 +271,7 @@ export type DeleteSpareGadgetPayloadResolvers<ContextType = Context, ParentType 
   id?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = Context> = {
+type OptionalResolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
@@ -285,3 +285,5 @@ export type Resolvers<ContextType = Context> = {
   ChangeSpareGadgetPayload?: ChangeSpareGadgetPayloadResolvers<ContextType>;
   DeleteSpareGadgetPayload?: DeleteSpareGadgetPayloadResolvers<ContextType>;
 };
+
+export type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;
