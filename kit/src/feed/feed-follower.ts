@@ -11,10 +11,7 @@ export interface FeedFollowerOptions {
   onChanges(groups: readonly string[], revoked: readonly string[]): void;
   /** Every response of the service may be outdated. @param revoked all subjects whose tokens are revoked. */
   onReset(revoked: readonly string[]): void;
-  /** A loss is reported once it has lasted `reportDownAfterMs`, with the cause of the last attempt. */
   onState(state: "up" | "down", cause?: unknown): void;
-  /** Default 10 s: a restart or a rolling deployment of the service takes less, an outage more. */
-  readonly reportDownAfterMs?: number;
   readonly resolveHost?: ResolveHost;
 }
 
@@ -29,7 +26,6 @@ export interface FeedFollower {
 }
 
 const retryMsMax = 500;
-const defaultReportDownAfterMs = 10_000;
 /** For further requests `waitFor` does not wait. */
 const waitersMax = 1_024;
 /** The first attempt selects a random replica. */
@@ -49,7 +45,6 @@ class StreamFollower implements FeedFollower {
   #isFollowing = false;
   #reportedState: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
-  #downSinceMs = performance.now();
 
   constructor(options: FeedFollowerOptions) {
     this.#options = options;
@@ -126,11 +121,8 @@ class StreamFollower implements FeedFollower {
   }
 
   #endStream(cause: unknown): void {
-    const nowMs = performance.now();
-    if (this.#isFollowing) this.#downSinceMs = nowMs;
     this.#isFollowing = false;
-    const { reportDownAfterMs = defaultReportDownAfterMs } = this.#options;
-    if (nowMs - this.#downSinceMs >= reportDownAfterMs) this.#reportState("down", cause);
+    this.#reportState("down", cause);
     this.#notifyWaiters();
   }
 

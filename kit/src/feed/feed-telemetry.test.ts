@@ -14,17 +14,27 @@ test("a followed service is exported as 0 from the start, as 1 while its feed is
   expect(await readGauge()).toEqual(['{service="posts"} 0', '{service="line-items"} 0']);
 });
 
-test("an outage is one line with the reason and one at its end; a warning only if the feed was up before", async () => {
+test("an outage of ten seconds is one line with the reason and one at its end; a warning only if the feed was up before", async () => {
   const { observe, lines } = await setUp(["posts"]);
-  observe({ kind: "feed-state", service: "posts", state: "down", cause: new Error("refused") });
-  observe({ kind: "feed-state", service: "posts", state: "up", cause: undefined });
-  observe({ kind: "feed-state", service: "posts", state: "down", cause: new Error("The feed ended the stream.") });
-  observe({ kind: "feed-state", service: "comments", state: "up", cause: undefined });
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const down = (cause: string) =>
+    observe({ kind: "feed-state", service: "posts", state: "down", cause: new Error(cause) });
+  const up = () => observe({ kind: "feed-state", service: "posts", state: "up", cause: undefined });
+  down("refused");
+  vi.advanceTimersByTime(10_000);
+  up();
+  down("The feed ended the stream.");
+  vi.advanceTimersByTime(9_999);
+  up();
+  vi.advanceTimersByTime(10_000);
+  down("The feed ended the stream.");
+  vi.advanceTimersByTime(10_000);
   expect(lines).toMatchObject([
     { level: "info", service: "posts", reason: "refused", msg: "change feed is not up yet" },
     { level: "info", service: "posts", msg: "change feed is up" },
+    { level: "debug", service: "posts", msg: "change feed is up" },
     { level: "warn", service: "posts", reason: "The feed ended the stream.", msg: "change feed is down" },
-    { level: "debug", service: "comments", msg: "change feed is up" },
   ]);
 });
 

@@ -89,7 +89,6 @@ test("after a crash a follower gets a reset, and knows later writes", async () =
     key,
     onChanges: (groups) => seen.push(...groups),
     onReset: () => seen.push("reset"),
-    reportDownAfterMs: 0,
     onState: (state) => seen.push(state),
   });
   onTestFinished(async () => {

@@ -159,24 +159,6 @@ test("a follower resumes at another replica when its replica ends, without a res
   ]);
 });
 
-test("a follower that resumes at once, as in a restart of the service, does not report the feed as down", async () => {
-  const replicas = [await startReplica(), await startReplica()];
-  const follower = follow(
-    replicas.map(({ url }) => url),
-    { reportDownAfterMs: longMs },
-  );
-  await expect.poll(() => replicas.some(({ feed }) => feed.subscribers.size > 0)).toBe(true);
-  const [first, second] = replicas.toSorted((a, b) => b.feed.subscribers.size - a.feed.subscribers.size);
-  first?.feed.send(reset(10));
-  await expect.poll(() => follower.states).toEqual(["up"]);
-  await first?.close();
-  await expect.poll(() => second?.feed.subscribers.size).toBe(1);
-  expect(follower.isUp()).toBe(false);
-  second?.feed.send(changes(13, []));
-  await expect.poll(() => follower.isUp()).toBe(true);
-  expect(follower.states).toEqual(["up"]);
-});
-
 test("a feed that is silent for a second is down, and the follower connects again", async () => {
   const { url, feed, becomeSilent } = await startReplica();
   const follower = follow([url]);
@@ -294,7 +276,6 @@ function follow(urls: readonly string[], o: Partial<FeedFollowerOptions> = {}) {
   const follower = createFeedFollower({
     urls,
     key,
-    reportDownAfterMs: 0,
     onReset: () => void seen.push("reset"),
     onState: (state) => void states.push(state),
     ...o,

@@ -98,7 +98,7 @@ export const rateLimitMetrics = {
 export const feedMetrics = {
   tributary_feed_up: {
     kind: "gauge",
-    help: "1 while the process follows the change feed of the service; 0 once it has not for ten seconds, and from the start of the process until it does.",
+    help: "1 while the process follows the change feed of the service; 0 while it does not, and from the start of the process until it does.",
     labels: ["service"],
   },
 } as const satisfies MetricDeclarations;
