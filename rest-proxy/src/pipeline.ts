@@ -16,11 +16,12 @@ import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import type { Caller } from "@tributary/kit/caller/caller";
 import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget, type Target } from "./admit/request-target.ts";
-import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
+import type { CacheLookup, OriginFetch, OriginResponse } from "./cache/cache-request.ts";
 import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
@@ -28,7 +29,7 @@ import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts
 import { compressReads } from "./resource-cache/compression.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
-import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
+import { isForeignError, isUnstarted, replaceForeignError, respondWithProblem } from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
 import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
@@ -295,10 +296,25 @@ function createOriginFetch(
         observe({ kind: "response-truncated", service, reason, ...describeRequest(uncached) });
       });
     }
-    const tagged = addCacheTags(fetched);
+    const tagged = addCacheTags(isForeignError(fetched) ? maskForeignError(fetched, uncached, observe) : fetched);
     const writeContext = { service, earlierWrites: uncached.receipts.writes, isRead: isRead(request) };
     return replaceWritePosition(tagged, writeContext, receipts);
   };
+}
+
+function maskForeignError(response: OriginResponse, uncached: UncachedRequest, observe: Observe): OriginResponse {
+  const { status, headers } = response;
+  const cause = new Error(`Status ${status} with ${findHeader(headers, "content-type") ?? "no content type"}`);
+  const { service } = uncached.route;
+  observe({
+    kind: "service-failed",
+    service,
+    replica: undefined,
+    code: "FOREIGN_ERROR",
+    cause,
+    ...describeRequest(uncached),
+  });
+  return replaceForeignError(response, uncached);
 }
 
 /** @returns the error for the client; a bug is returned unchanged, and `respondWithProblem` reports it. */
