@@ -251,17 +251,14 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
   // The client may have disconnected while its request waited for admission or its body was read.
   if (response.destroyed || response.closed) return;
   try {
+    const fetch = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
     const onInformation = createInformationForwarder(response);
-    const forClient = createOriginFetch(uncached, { target: serviceTarget, body, onInformation }, stages);
-    // Several clients, or none, may wait for a background request, so its informational responses are dropped. The cache uses `background` only for
-    // reads, so `body` is undefined there.
-    const background = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
     const lookup = await stages.receiptRules.awaitChanges(uncached.lookup, receipts);
     const addHeaders = (head: string[]) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
     };
-    await stages.cache.respond({ lookup, response, fetchers: { headers, forClient, background }, addHeaders });
+    await stages.cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, onInformation });
   } catch (error) {
     // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);
@@ -271,12 +268,12 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
   closeResponseIfUnread(uncached, stages);
 }
 
-type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
+type ForwardedRequest = Pick<ServiceRequest, "target" | "body">;
 
 /** The cache chooses the method and the headers, and may abort the request. */
 function createOriginFetch(
   uncached: UncachedRequest,
-  { target, body, onInformation }: ForwardedRequest,
+  { target, body }: ForwardedRequest,
   { services, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record } = uncached;
@@ -285,8 +282,8 @@ function createOriginFetch(
   const client = services.get(service);
   const send = isRead(request) ? client.sendByUndici : client.sendByMiddleware;
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
-  const fetchUncompressed: OriginFetch = ({ method, headers, signal }) =>
-    send({ method, target, headers, body, signal, takesIdempotencyKey, span, onInformation });
+  const fetchUncompressed: OriginFetch = (originRequest) =>
+    send({ ...originRequest, target, body, takesIdempotencyKey, span });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = await fetchCompressed(originRequest);

@@ -263,7 +263,7 @@ test("a request without a trace gets a new one, and the service is sent the same
   expect(new Set([missed, hit, forwarded]).size).toBe(3);
 });
 
-// Informational responses (RFC 9110, section 15.2) of a service whose routes are not cached.
+// Informational responses (RFC 9110, section 15.2) of a service.
 
 async function startHinting() {
   const stub = await startStub((_request, response) => {
@@ -292,15 +292,71 @@ test("the client of a write gets 102, and 103 with its links, before the final r
   expect(text).not.toContain("secret");
 });
 
-test("the client of a read gets informational responses once the cache knows that the response is not shared", async () => {
+test("the client of a read gets them too", async () => {
   const { port } = await startHinting();
-  expect(await sendRaw(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect((await sendRaw(port, get)).startsWith(interim.join(""))).toBe(true);
+});
+
+const hint = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n";
+
+/** A service of a cacheable resource that sends hints until `release` is called. */
+async function startSlowHinting() {
+  let release = () => {};
+  let isHinting = false;
+  const stub = await startStub((_request, response) => {
+    response.setHeader("Cache-Control", "public, max-age=60").setHeader("ETag", '"1"');
+    const timer = isHinting ? setInterval(() => response.socket?.write(hint), 10) : undefined;
+    release = () => {
+      clearInterval(timer);
+      response.end("{}");
+    };
+    if (!isHinting) release();
+  });
+  const routes = [route("getThing", "GET", "/things/:id", { cache: "public" })];
+  const { port, server } = await startProxy(stub, { routes });
+  let requests = 0;
+  server.prependListener("request", () => requests++);
+  const connect = (headers = "") => openConnection(port, `${get}${headers}\r\nConnection: close\r\n\r\n`);
+  const { received } = stub;
+  return {
+    connect,
+    release: () => release(),
+    received,
+    requests: () => requests,
+    startHinting: () => void (isHinting = true),
+  };
+}
+
+test("clients that wait for one request to the service all get its informational responses", async () => {
+  const { connect, release, startHinting: start, received } = await startSlowHinting();
+  start();
+  const clients = [await connect(), await connect()];
+  for (const client of clients) expect(await client.until(/103 Early Hints/)).toContain(hint);
+  release();
+  for (const client of clients) expect(await client.closed()).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  expect(received).toHaveLength(1);
+});
+
+test("of a request with a token, only its own client gets the informational responses", async () => {
+  const { connect, release, startHinting: start, received, requests } = await startSlowHinting();
+  await (await connect()).closed();
+  start();
+  const noCache = "\r\nCache-Control: no-cache\r\nAuthorization: Bearer ";
+  const own = await connect(`${noCache}a`);
+  await expect.poll(() => received.length).toBe(2);
+  const other = await connect(`${noCache}b`);
+  await expect.poll(requests).toBe(3);
+  const { length } = own.text();
+  await expect.poll(() => own.text().length).toBeGreaterThan(length + 3 * hint.length);
+  release();
+  const text = await other.closed();
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(text).toContain("collapsed");
+  expect(received).toHaveLength(2);
 });
 
 test("a client of HTTP/1.0 gets no informational response", async () => {
   const { port } = await startHinting();
-  await sendRaw(port, get);
   expect(await sendRaw(port, "GET /v1/things/1 HTTP/1.0\r\nHost: api.example")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
@@ -311,6 +367,5 @@ test("a 103 with an invalid Link is dropped", async () => {
     response.end('{"ok":true}');
   });
   const { port } = await startProxy(stub);
-  await sendRaw(port, get);
   expect(await sendRaw(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });

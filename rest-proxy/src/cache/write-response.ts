@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import type { InformationListener } from "@tributary/kit/upstream/transport";
 import { destroyBody, endWith, relayBody } from "./body-relay.ts";
 import type {
   CacheableRequest,
@@ -86,6 +87,8 @@ export interface CacheExchange {
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
   readonly addHeaders: AddHeaders;
+  /** Forwards an informational response to the client, until the final one begins. */
+  readonly onInformation?: InformationListener | undefined;
 }
 
 export interface PastCacheRequest extends CacheExchange {
@@ -99,13 +102,13 @@ export interface PastCacheRequest extends CacheExchange {
 /** Relays the response without storing it. @throws the error of the origin fetch; nothing is written then. */
 export async function forwardPastCache(
   { name, observe }: { readonly name: string; readonly observe: (observation: CacheObservation) => void },
-  { lookup, response, fetchers, addHeaders, forwarded, onResponse, onError }: PastCacheRequest,
+  { lookup, response, fetchers, addHeaders, onInformation, forwarded, onResponse, onError }: PastCacheRequest,
 ): Promise<void> {
   const signal = createDisconnectSignal(response);
   const method = lookup.request.method ?? "";
   let fetched: OriginResponse;
   try {
-    fetched = await fetchers.forClient({ method, headers: fetchers.headers, signal });
+    fetched = await fetchers.fetch({ method, headers: fetchers.headers, signal, onInformation });
   } catch (error) {
     onError?.(error);
     throw error;
