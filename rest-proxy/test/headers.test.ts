@@ -220,9 +220,10 @@ const tracedRoutes = [
 
 /** A proxy with a service that responds with another traceparent. */
 async function setUpTraced() {
-  const stub = await startStub(({ method }, response) => {
+  const stub = await startStub(({ method, url: target }, response) => {
     response.setHeader("traceparent", serviceTraceParent);
-    if (method === "GET") response.setHeader("Cache-Control", "public, max-age=60").setHeader("ETag", '"7"');
+    const scope = target.endsWith("/private") ? "private" : "public";
+    if (method === "GET") response.setHeader("Cache-Control", `${scope}, max-age=60`).setHeader("ETag", '"7"');
     response.end('{"ok":true}');
   });
   const { url } = await startProxy(stub, { routes: tracedRoutes });
@@ -231,36 +232,41 @@ async function setUpTraced() {
   return { stub, send };
 }
 
-test("every response names the trace of its request: cached, 304, forwarded, a problem, OPTIONS, a page of the proxy", async () => {
-  const { send } = await setUpTraced();
-  await send("/v1/things/1");
-  for (const [method, path, headers, status] of [
-    ["GET", "/v1/things/1", {}, 200],
-    ["GET", "/v1/things/1", { "if-none-match": '"7"' }, 304],
-    ["POST", "/v1/things", {}, 200],
-    ["GET", "/v1/nothing", {}, 404],
-    ["OPTIONS", "/v1/things", {}, 204],
-    ["GET", "/docs", {}, 200],
-  ] as const) {
-    const response = await send(path, { ...caller, ...headers }, method);
-    expect([response.status, response.headers.get("traceparent")]).toEqual([status, caller.traceparent]);
-  }
-});
+test.each([
+  ["GET", "/v1/things/1", {}, 200, undefined],
+  ["GET", "/v1/things/1", { "if-none-match": '"7"' }, 304, undefined],
+  ["GET", "/v1/things/2", {}, 200, undefined],
+  ["HEAD", "/v1/things/1", {}, 200, undefined],
+  ["GET", "/docs", {}, 200, undefined],
+  ["GET", "/v1/things/private", {}, 200, caller.traceparent],
+  ["POST", "/v1/things", {}, 200, caller.traceparent],
+  ["GET", "/v1/nothing", {}, 404, caller.traceparent],
+  ["OPTIONS", "/v1/things", {}, 204, caller.traceparent],
+] as const)(
+  "the response to %s %s with %j, %s, names id and trace of the request unless shared caches may store it: %s",
+  async (method, path, headers, status, traceparent) => {
+    const { send } = await setUpTraced();
+    await send("/v1/things/1");
+    const response = await send(path, { ...caller, ...headers, "x-request-id": "r-1" }, method);
+    const ids = [response.headers.get("traceparent"), response.headers.get("x-request-id")];
+    expect([response.status, ...ids]).toEqual([status, traceparent ?? null, traceparent ? "r-1" : null]);
+  },
+);
 
 test("a client does not decide that services trace its request", async () => {
   const { stub, send } = await setUpTraced();
-  const response = await send("/v1/things/1", sampledCaller);
+  const response = await send("/v1/things/private", sampledCaller);
   expect(response.headers.get("traceparent")).toBe(caller.traceparent);
   expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual([caller.traceparent]);
 });
 
 test("a request without a trace gets a new one, and the service is sent the same", async () => {
   const { stub, send } = await setUpTraced();
-  const responses = [await send("/v1/things/1"), await send("/v1/things/1"), await send("/v1/things", {}, "POST")];
-  const [missed, hit, forwarded] = responses.map(({ headers }) => headers.get("traceparent"));
-  expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual([missed, forwarded]);
-  for (const named of [missed, hit, forwarded]) expect(named).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-  expect(new Set([missed, hit, forwarded]).size).toBe(3);
+  const responses = [await send("/v1/things/private"), await send("/v1/things", {}, "POST")];
+  const named = responses.map(({ headers }) => headers.get("traceparent"));
+  expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual(named);
+  for (const one of named) expect(one).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  expect(new Set(named).size).toBe(2);
 });
 
 // Informational responses (RFC 9110, section 15.2) of a service.
