@@ -11,7 +11,15 @@ import {
 import { parseList } from "@tributary/kit/http/structured-fields";
 import type { Fill } from "@tributary/kit/invalidation/invalidation-log";
 import { type Validators, validatorsOf } from "./conditional.ts";
-import { heuristicSeconds, isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
+import {
+  heuristicSeconds,
+  isStorable,
+  isWorthStoring,
+  ownPolicyField,
+  type Policy,
+  readPolicy,
+  secondsMax,
+} from "./policy.ts";
 import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts";
 
 export interface StoredHead {
@@ -107,7 +115,7 @@ export function toStoredHead(received: ReceivedHead): StoredHead | undefined {
   const groups = readGroups(received.headers);
   if (!groups) return undefined;
   if (!isWorthStoring({ policy, heuristicSeconds: heuristicLifetimeSeconds, hasValidator })) return undefined;
-  const endToEnd = endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]);
+  const endToEnd = endToEndHeaders(received.headers, [...policy.unstoredFields, ownPolicyField, "age"]);
   const storedHeaders = withDateLast(endToEnd, receivedAtMs);
   return {
     status,

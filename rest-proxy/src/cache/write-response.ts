@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { InformationListener } from "@tributary/kit/upstream/transport";
 import { destroyBody, endWith, relayBody } from "./body-relay.ts";
 import type {
@@ -11,6 +12,7 @@ import type {
   OriginResponse,
 } from "./cache-request.ts";
 import { isNotModified } from "./conditional.ts";
+import { ownPolicyField } from "./policy.ts";
 import { ageSeconds, type Entry, secondsLeft } from "./entry.ts";
 
 /** What it adds is not stored. It may modify the list, which is a copy. */
@@ -72,7 +74,7 @@ export function writeOriginHead(
 ): void {
   if (response.destroyed) return;
   try {
-    const copy = [...headers];
+    const copy = withoutHeaders(headers, (name) => name === ownPolicyField);
     copy.push("Cache-Status", cacheStatus);
     response.writeHead(status, addHeaders(copy));
   } catch (error) {
