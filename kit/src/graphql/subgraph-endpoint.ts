@@ -35,6 +35,7 @@ export interface SubgraphEndpointOptions<Context extends object> {
   readonly resolvers: object;
   readonly fieldGroups: FieldGroups;
   readonly freshSeconds: number;
+  readonly staleIfErrorSeconds: number;
   readonly authenticate: Authenticate;
   readonly database: Pick<Writer, "write">;
   /** Called for each request: loaders must not outlive it. */
@@ -146,7 +147,11 @@ interface EndpointContext {
 }
 
 function createRequestContext<Context extends object>(
-  { createContext, freshSeconds }: Pick<SubgraphEndpointOptions<Context>, "createContext" | "freshSeconds">,
+  {
+    createContext,
+    freshSeconds: seconds,
+    staleIfErrorSeconds,
+  }: Pick<SubgraphEndpointOptions<Context>, "createContext" | "freshSeconds" | "staleIfErrorSeconds">,
   { body }: Request,
   { locals }: Response,
 ): Context & EndpointContext {
@@ -154,7 +159,7 @@ function createRequestContext<Context extends object>(
   const findWritePosition = locals["findWritePosition"] as FindWritePosition;
   const { extensions } = Object(body) as { readonly extensions?: { readonly cacheMetadata?: unknown } | null };
   if (extensions?.cacheMetadata !== true) return { ...createContext(identity), findWritePosition };
-  const cacheRecord = createCacheRecord(freshSeconds);
+  const cacheRecord = createCacheRecord({ seconds, staleIfErrorSeconds });
   const watchedIdentity = watchIdentity(identity, () => cacheRecord.forbid());
   return { ...createContext(watchedIdentity), findWritePosition, cacheRecord };
 }
