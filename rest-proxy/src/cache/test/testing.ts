@@ -141,11 +141,9 @@ async function forward(
   if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
   const fetch = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
-  await cache
-    .respond({ lookup, response, fetchers: { headers, fetch }, addHeaders })
-    .catch((error: unknown) => {
-      response.writeHead(502).end(String(error));
-    });
+  await cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders }).catch((error: unknown) => {
+    response.writeHead(502).end(String(error));
+  });
 }
 
 function toRequestStub(request: IncomingMessage, response: ServerResponse): OriginRequestStub {
