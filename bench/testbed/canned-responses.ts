@@ -52,14 +52,14 @@ function toCacheMetadata({ definitions }: DocumentNode, variables: Variables = {
   );
   const entityFields = rootFields.flatMap((field) => findEntityField(field, variables) ?? []);
   if (entityFields.length === 0) {
-    return { seconds: cacheSeconds, groups: [...new Set(rootFields.map(nameOf))] };
+    return { seconds: cacheSeconds, staleIfErrorSeconds: 0, groups: [...new Set(rootFields.map(nameOf))] };
   }
   const groupsByField = entityFields.map(({ responseName, representations }) => {
     // `{ __typename: "Book", isbn: "978-7" }` has the group `Book:978-7`.
     const groups = representations.map((representation) => [Object.values(representation).join(":")]);
     return [responseName, groups] as const;
   });
-  return { seconds: cacheSeconds, entities: Object.fromEntries(groupsByField) };
+  return { seconds: cacheSeconds, staleIfErrorSeconds: 0, entities: Object.fromEntries(groupsByField) };
 }
 
 interface EntityField {

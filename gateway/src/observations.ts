@@ -120,14 +120,17 @@ interface PlanCompiled {
   readonly fetchCount: number;
 }
 
-/** `bypass`: an earlier result for the same key depended on the caller, so this result is fetched with credentials at once. */
-export type EntityLookup = "hit" | "miss" | "bypass";
+/**
+ * `bypass`: an earlier result for the same key depended on the caller, so this result is fetched with credentials at once. `stale`: of the misses,
+ * those whose fetch failed, so that the stored result was used.
+ */
+export type EntityLookup = "hit" | "miss" | "bypass" | "stale";
 
 type EntityCacheObservation =
   | {
       readonly kind: "entity-cache-read";
       readonly service: string;
-      readonly results: Readonly<Record<EntityLookup, number>>;
+      readonly results: Readonly<Partial<Record<EntityLookup, number>>>;
     }
   /** The cache fetches without credentials first. This request is repeated with them: not all of its results are the same for every caller. */
   | { readonly kind: "entity-cache-repeat"; readonly service: string };

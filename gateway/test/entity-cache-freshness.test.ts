@@ -2,7 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import { type WritePosition, writeWritePosition } from "@tributary/kit/feed/position";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Fault, respondJson } from "./helpers/subgraphs.ts";
 import { rated, setUpEntityCache, starsOfAll } from "./helpers/entity-caching.ts";
 
 // When results of the entity cache may still be used: after changes of the feed, with receipts, and after mutations of the same gateway.
@@ -72,6 +73,55 @@ describe("freshness", () => {
     await platform.gateway.seen("feed-state", 3);
     await read(starsOfAll);
     expect(books.stars.requests).toHaveLength(2);
+  });
+
+  describe("while the service fails, its stored results are used,", () => {
+    const failed = (code: string) => ({ errors: [{ message: "down", extensions: { code } }], data: null });
+    const failures: readonly (readonly [string, Fault])[] = [
+      ["does not respond", (response) => void response.destroy()],
+      ["sends an HTML page", (response) => void response.writeHead(502).end("<h1>nginx</h1>")],
+      [
+        "has lost its database",
+        (response) => respondJson(response, 200, JSON.stringify(failed("SERVICE_UNAVAILABLE"))),
+      ],
+    ];
+
+    async function goDown(fault: Fault): Promise<void> {
+      await fill();
+      platform.feed.goDown();
+      await platform.gateway.seen("feed-state", 2);
+      onTestFinished(() => platform.feed.goUp());
+      await wait(2_050);
+      books.stars.fault = fault;
+    }
+
+    test.each(failures)("if it %s, for every caller", async (_, fault) => {
+      await goDown(fault);
+      for (const token of [undefined, await platform.tokenOf("ada")])
+        expect(await read(starsOfAll, token)).toEqual(rated(1, 2, 3));
+      expect(await read("{ best { isbn stars } books { isbn stars } }")).toMatchObject({
+        data: { best: { stars: 2 }, books: rated(1, 2, 3).data.books },
+      });
+    });
+
+    test("but not for a read with a receipt, and only if all that it needs is stored", async () => {
+      await goDown((response) => void response.destroy());
+      const write = platform.feed.write();
+      const receipt = createReceipts(["for-development-only"]).write([], [{ service: "stars", ...write }]);
+      const body = await read(starsOfAll, undefined, {}, { "consistency-token": receipt });
+      expect(body).toMatchObject({ errors: [{ extensions: { code: "SUBGRAPH_UNAVAILABLE" } }, {}, {}] });
+      expect(await read("{ books { isbn stars secret } }")).toMatchObject({
+        data: { books: [1, 2, 3].map(() => ({ stars: null, secret: null })) },
+      });
+    });
+
+    test("but none that a change has invalidated", async () => {
+      await fill();
+      await change("stars:b2");
+      books.stars.fault = (response) => void response.destroy();
+      expect(await read(starsOfAll)).toMatchObject({ errors: [{}, {}, {}] });
+      expect(await read("{ books { isbn } }")).toMatchObject({ data: { books: [{}, {}, {}] } });
+    });
   });
 
   test("reads within a mutation are sent, and are not stored", async () => {

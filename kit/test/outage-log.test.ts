@@ -258,7 +258,7 @@ function createApp(): Promise<ServiceApp> {
       resolvers: { Query: { late: fail } },
       createContext: () => ({}),
       routes,
-      caching: { freshSeconds: 10, fieldGroups: {}, groupsOfChange: () => undefined },
+      caching: { freshSeconds: 10, staleIfErrorSeconds: 60, fieldGroups: {}, groupsOfChange: () => undefined },
       handlers: { 1: { one: fail } },
     },
   );

@@ -96,6 +96,29 @@ test("a request without conditions only loads the body; one whose condition fail
   expect(reads).toEqual(["load", "version", "load"]);
 });
 
+test("a 404 to clients without a token may be shared by the REST proxy alone, until a change of its groups", async () => {
+  for (const headers of [{}, { "if-none-match": '"1"' }, { "x-request-id": "r-1" }]) {
+    const missing = await get("/v1/things/9", headers);
+    expect(missing.status).toBe(404);
+    expect(Object.fromEntries(missing.headers)).toMatchObject({
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      "tributary-cache-control": "public, max-age=1",
+      "cache-groups": '"thing-9"',
+      vary: "Authorization",
+    });
+    expect(missing.headers.get("cdn-cache-control")).toBeNull();
+    expect(await missing.json()).toEqual({
+      ...{ type: "/problems/not-found", title: "Not found", status: 404 },
+      ...{ detail: "There is no such thing.", instance: "/v1/things/9" },
+    });
+  }
+  const forUser = await get("/v1/things/9", { authorization: "1", "x-request-id": "r-1" });
+  for (const name of ["tributary-cache-control", "cache-groups"]) expect(forUser.headers.get(name)).toBeNull();
+  expect(await forUser.json()).toMatchObject({ requestId: "r-1" });
+  expect((await get("/v1/nothing")).headers.get("tributary-cache-control")).toBeNull();
+});
+
 test("HEAD has the headers of GET", async () => {
   const full = await get("/v1/things/1");
   const known = await fetch(`${url}/v1/things/1`, { method: "HEAD", headers: { "if-none-match": etagOf(full) } });
@@ -274,6 +297,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
   return {
     one: (request) =>
       respondToRead(request, {
+        missingGroups: [`thing-${request.params["id"]}`],
         readVersion: async () => {
           reads.push("version");
           return represent(find(request.params["id"]));

@@ -64,7 +64,7 @@ export function createThingsApp(
       resolvers,
       createContext: () => ({}),
       routes,
-      caching: { freshSeconds: 10, fieldGroups: {}, groupsOfChange: () => undefined },
+      caching: { freshSeconds: 10, staleIfErrorSeconds: 60, fieldGroups: {}, groupsOfChange: () => undefined },
       handlers: handlers as Record<number, never>,
     },
   );

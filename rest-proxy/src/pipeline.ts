@@ -16,11 +16,12 @@ import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import type { Caller } from "@tributary/kit/caller/caller";
 import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget, type Target } from "./admit/request-target.ts";
-import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
+import type { CacheLookup, OriginFetch, OriginResponse } from "./cache/cache-request.ts";
 import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
@@ -28,7 +29,7 @@ import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts
 import { compressReads } from "./resource-cache/compression.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
-import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
+import { isForeignError, isUnstarted, replaceForeignError, respondWithProblem } from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
 import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
@@ -253,17 +254,14 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
   // The client may have disconnected while its request waited for admission or its body was read.
   if (response.destroyed || response.closed) return;
   try {
+    const fetch = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
     const onInformation = createInformationForwarder(response);
-    const forClient = createOriginFetch(uncached, { target: serviceTarget, body, onInformation }, stages);
-    // Several clients, or none, may wait for a background request, so its informational responses are dropped. The cache uses `background` only for
-    // reads, so `body` is undefined there.
-    const background = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
     const lookup = await stages.receiptRules.awaitChanges(uncached.lookup, receipts);
     const addHeaders = (head: string[]) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
     };
-    await stages.cache.respond({ lookup, response, fetchers: { headers, forClient, background }, addHeaders });
+    await stages.cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, onInformation });
   } catch (error) {
     // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);
@@ -273,12 +271,12 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
   closeResponseIfUnread(uncached, stages);
 }
 
-type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
+type ForwardedRequest = Pick<ServiceRequest, "target" | "body">;
 
 /** The cache chooses the method and the headers, and may abort the request. */
 function createOriginFetch(
   uncached: UncachedRequest,
-  { target, body, onInformation }: ForwardedRequest,
+  { target, body }: ForwardedRequest,
   { services, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record } = uncached;
@@ -287,8 +285,8 @@ function createOriginFetch(
   const client = services.get(service);
   const send = isRead(request) ? client.sendByUndici : client.sendByMiddleware;
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
-  const fetchUncompressed: OriginFetch = ({ method, headers, signal }) =>
-    send({ method, target, headers, body, signal, takesIdempotencyKey, span, onInformation });
+  const fetchUncompressed: OriginFetch = (originRequest) =>
+    send({ ...originRequest, target, body, takesIdempotencyKey, span });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = await fetchCompressed(originRequest);
@@ -298,10 +296,25 @@ function createOriginFetch(
         observe({ kind: "response-truncated", service, reason, ...describeRequest(uncached) });
       });
     }
-    const tagged = addCacheTags(fetched);
+    const tagged = addCacheTags(isForeignError(fetched) ? maskForeignError(fetched, uncached, observe) : fetched);
     const writeContext = { service, earlierWrites: uncached.receipts.writes, isRead: isRead(request) };
     return replaceWritePosition(tagged, writeContext, receipts);
   };
+}
+
+function maskForeignError(response: OriginResponse, uncached: UncachedRequest, observe: Observe): OriginResponse {
+  const { status, headers } = response;
+  const cause = new Error(`Status ${status} with ${findHeader(headers, "content-type") ?? "no content type"}`);
+  const { service } = uncached.route;
+  observe({
+    kind: "service-failed",
+    service,
+    replica: undefined,
+    code: "FOREIGN_ERROR",
+    cause,
+    ...describeRequest(uncached),
+  });
+  return replaceForeignError(response, uncached);
 }
 
 /** @returns the error for the client; a bug is returned unchanged, and `respondWithProblem` reports it. */

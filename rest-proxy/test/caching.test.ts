@@ -46,19 +46,63 @@ test("all spellings of Accept, path and query share one cache entry", async () =
   expect(stub.received.map(({ url }) => url)).toEqual(["/rest/v2/news/7?a=1&b=x%20y"]);
 });
 
+const kept = [
+  "cache-control",
+  "content-location",
+  "date",
+  "etag",
+  "expires",
+  "vary",
+  "cdn-cache-control",
+  "cache-groups",
+];
+
+test.each([
+  ["public", '"7"', "br"],
+  ["public", '"7"', "identity"],
+  ["public", 'W/"7"', "br"],
+  ["private", '"7"', "br"],
+  ["private", '"7"', "identity"],
+  ["private", 'W/"7"', "br"],
+])(
+  "the 304 has the headers of the %s 200 with the ETag %s and the coding %s (RFC 9110, 15.4.5)",
+  async (scope, etag, coding) => {
+    const stub = await startStub(({ headers }, response) => {
+      response.setHeader("Cache-Control", `${scope}, max-age=60`).setHeader("ETag", etag);
+      response.setHeader("Date", "Sat, 28 Nov 2026 12:00:00 GMT").setHeader("Expires", "Sat, 28 Nov 2026 12:01:00 GMT");
+      response.setHeader("Vary", "Authorization").setHeader("Cache-Groups", '"a"');
+      if (headers["if-none-match"] === etag) response.writeHead(304).end();
+      else response.setHeader("Content-Length", "2000").end(`"${"x".repeat(1_998)}"`);
+    });
+    const nowMs = () => Date.UTC(2026, 10, 28, 12, 0, 1);
+    const { url } = await startProxy(stub, { routes, nowMs, corsOrigins: ["http://localhost:*"] });
+    const send = async (method: string, headers: Readonly<Record<string, string>> = {}) => {
+      const common = { accept: v2, "accept-encoding": coding, "cache-control": "max-age=60" };
+      const response = await fetch(`${url}/news/7`, { method, headers: { ...common, ...headers } });
+      await response.arrayBuffer();
+      return { status: response.status, headers: kept.map((name) => [name, response.headers.get(name)]), response };
+    };
+    const full = await send("GET");
+    expect(full.status).toBe(200);
+    const condition = { "if-none-match": full.response.headers.get("etag") ?? "" };
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers } = await send(method, condition);
+      expect([status, headers]).toEqual([304, full.headers]);
+    }
+  },
+);
+
 test("headers for one request are not in the cached response of another", async () => {
   const { send, stub } = await setUp({ corsOrigins: ["http://localhost:*"] });
   const first = await send("/news/7", { "x-request-id": "r-1", origin: "http://localhost:1", accept: v2 });
   const second = await send("/v2/news/7", { "x-request-id": "r-2", origin: "http://localhost:2" });
   expect(Object.fromEntries(first.headers)).toMatchObject({
-    "x-request-id": "r-1",
     "access-control-allow-origin": "http://localhost:1",
     "content-location": "/v2/news/7",
     "content-type": v2,
     vary: "Origin, Accept",
   });
   expect(Object.fromEntries(second.headers)).toMatchObject({
-    "x-request-id": "r-2",
     "access-control-allow-origin": "http://localhost:2",
     "content-type": "application/json",
     vary: "Origin",
@@ -66,6 +110,10 @@ test("headers for one request are not in the cached response of another", async 
     age: "0",
   });
   expect(second.headers.get("content-location")).toBeNull();
+  // A CDN would store them and send them to other clients.
+  for (const { headers } of [first, second]) {
+    expect([headers.get("x-request-id"), headers.get("traceparent")]).toEqual([null, null]);
+  }
   expect(stub.received).toHaveLength(1);
 });
 

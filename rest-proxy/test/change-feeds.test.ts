@@ -40,6 +40,48 @@ describe("a change feed", () => {
     expect([await read("/things/7"), await read("/parts/7")]).toEqual([confirmed, "hit; ttl=-3"]);
   });
 
+  test("ends a 404, which clients without a token share for a second", async () => {
+    const { feed, service, read, send, passSeconds, fetched } = await startProxyWithFeed();
+    service.status = 404;
+    const held = service.hold();
+    const clients = Array.from({ length: 40 }, () => send("/things/7"));
+    await expect.poll(() => fetched().length).toBe(1);
+    held.release();
+    const responses = await Promise.all(clients);
+    expect(responses.map(({ status }) => status)).toEqual(Array(40).fill(404));
+    expect(fetched()).toHaveLength(1);
+    for (const { headers } of responses) {
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("tributary-cache-control")).toBeNull();
+      expect(headers.get("x-request-id")).not.toBeNull();
+    }
+    expect(new Set(responses.map(({ headers }) => headers.get("x-request-id"))).size).toBe(40);
+    expect(await read("/things/7")).toBe(hit);
+    await Promise.all(["a", "b"].map((token) => read("/things/7", { authorization: `Bearer ${token}` })));
+    expect(fetched()).toHaveLength(3);
+    passSeconds(1);
+    expect(await read("/things/7")).toBe("fwd=stale; fwd-status=404; stored");
+    service.status = 200;
+    expect(await read("/things/7")).toBe(hit);
+    await feed.send(["id:7"]);
+    expect(await read("/things/7")).toBe(missed);
+  });
+
+  test("that announces a change while a 404 is on its way prevents its use", async () => {
+    const { feed, service, send, fetched, read } = await startProxyWithFeed();
+    service.status = 404;
+    const held = service.hold();
+    const before = send("/things/7");
+    await expect.poll(() => fetched().length).toBe(1);
+    service.hold().release();
+    service.status = 200;
+    await feed.send(["id:7"]);
+    expect((await send("/things/7")).status).toBe(200);
+    held.release();
+    expect((await before).status).toBe(404);
+    expect(await read("/things/7")).toBe(hit);
+  });
+
   test("is optional: without one, responses are used by their own freshness, and invalidated by the responses to writes", async () => {
     const { read, send, passSeconds } = await startProxyWithFeed({ feedUrls: {} });
     expect(await read("/things/7")).toBe(missed);

@@ -197,6 +197,72 @@ test("when the client disconnects, the request to the service is aborted and no 
   expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));
 });
 
+test.each([
+  [500, "text/html", 500],
+  [500, "application/json", 500],
+  [502, "text/html", 502],
+  [503, "text/plain", 503],
+  [404, "text/html", 404],
+  [418, "text/html", 502],
+])(
+  "an error %s with %s of a service or of an intermediary becomes a problem document with status %s",
+  async (status, type, expectedStatus) => {
+    const stub = await startStub((_request, response) => {
+      const headers = { "Content-Type": type, "Retry-After": "7", "Set-Cookie": "a=b", "Cache-Control": "max-age=60" };
+      response.writeHead(status, { ...headers, "X-Debug": "select * from users" }).end("<h1>nginx at 10.0.0.7</h1>");
+    });
+    const proxy = await startProxy(stub);
+    for (const method of ["GET", "DELETE", "HEAD"]) {
+      const response = await fetch(`${proxy.url}/v1/things/1`, { method });
+      const text = await response.text();
+      expect(response.status).toBe(expectedStatus);
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(response.headers.get("retry-after")).toBe("7");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(JSON.stringify([...response.headers]) + text).not.toMatch(/nginx|10\.0\.0\.7|select|a=b/);
+      if (method === "HEAD") continue;
+      const requestId = response.headers.get("x-request-id");
+      expect(JSON.parse(text)).toMatchObject({ status: expectedStatus, instance: "/v1/things/1", requestId });
+    }
+    const failed = { kind: "service-failed", service: "things", code: "FOREIGN_ERROR" };
+    expect(proxy.observed).toContainEqual(expect.objectContaining(failed));
+  },
+);
+
+test("the problem document of a service is forwarded unchanged", async () => {
+  const problem = '{"type":"/problems/not-found","status":404}';
+  const stub = await startStub((_request, response) => {
+    response.writeHead(404, { "Content-Type": "application/problem+json; charset=utf-8" }).end(problem);
+  });
+  const proxy = await startProxy(stub);
+  expect(await (await fetch(`${proxy.url}/v1/things/1`)).text()).toBe(problem);
+});
+
+test("a 304 is 502 unless the request was conditional", async () => {
+  const stub = await startStub((_request, response) => {
+    response.removeHeader("Content-Type");
+    response.writeHead(304, { ETag: '"1"', "Content-Length": "0" }).end();
+  });
+  const proxy = await startProxy(stub);
+  const send = (method: string, headers = {}) => fetch(`${proxy.url}/v1/things/1`, { method, headers });
+  const condition = { "If-None-Match": '"1"' };
+  for (const method of ["GET", "HEAD", "DELETE"]) expect((await send(method)).status).toBe(502);
+  expect((await send("DELETE", condition)).status).toBe(502);
+  // Forwarded with the client's condition, as it is not shared.
+  const { status, headers } = await send("HEAD", condition);
+  expect([status, headers.get("content-length")]).toEqual([304, null]);
+});
+
+test("a 204 has no Content-Length", async () => {
+  const raw = "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n";
+  const proxy = await startProxy(await startRawService(raw));
+  for (const method of ["GET", "DELETE"]) {
+    const response = await sendRaw(proxy.port, get.replace("GET", method));
+    expect(response).toMatch(/^HTTP\/1\.1 204 /);
+    expect(response).not.toMatch(/content-length/i);
+  }
+});
+
 async function growth(port: number, count: () => number): Promise<number> {
   const stage = async () => {
     client.socket.write(`${get}\r\n\r\n`);

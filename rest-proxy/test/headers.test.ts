@@ -220,9 +220,10 @@ const tracedRoutes = [
 
 /** A proxy with a service that responds with another traceparent. */
 async function setUpTraced() {
-  const stub = await startStub(({ method }, response) => {
+  const stub = await startStub(({ method, url: target }, response) => {
     response.setHeader("traceparent", serviceTraceParent);
-    if (method === "GET") response.setHeader("Cache-Control", "public, max-age=60").setHeader("ETag", '"7"');
+    const scope = target.endsWith("/private") ? "private" : "public";
+    if (method === "GET") response.setHeader("Cache-Control", `${scope}, max-age=60`).setHeader("ETag", '"7"');
     response.end('{"ok":true}');
   });
   const { url } = await startProxy(stub, { routes: tracedRoutes });
@@ -231,39 +232,44 @@ async function setUpTraced() {
   return { stub, send };
 }
 
-test("every response names the trace of its request: cached, 304, forwarded, a problem, OPTIONS, a page of the proxy", async () => {
-  const { send } = await setUpTraced();
-  await send("/v1/things/1");
-  for (const [method, path, headers, status] of [
-    ["GET", "/v1/things/1", {}, 200],
-    ["GET", "/v1/things/1", { "if-none-match": '"7"' }, 304],
-    ["POST", "/v1/things", {}, 200],
-    ["GET", "/v1/nothing", {}, 404],
-    ["OPTIONS", "/v1/things", {}, 204],
-    ["GET", "/docs", {}, 200],
-  ] as const) {
-    const response = await send(path, { ...caller, ...headers }, method);
-    expect([response.status, response.headers.get("traceparent")]).toEqual([status, caller.traceparent]);
-  }
-});
+test.each([
+  ["GET", "/v1/things/1", {}, 200, undefined],
+  ["GET", "/v1/things/1", { "if-none-match": '"7"' }, 304, undefined],
+  ["GET", "/v1/things/2", {}, 200, undefined],
+  ["HEAD", "/v1/things/1", {}, 200, undefined],
+  ["GET", "/docs", {}, 200, undefined],
+  ["GET", "/v1/things/private", {}, 200, caller.traceparent],
+  ["POST", "/v1/things", {}, 200, caller.traceparent],
+  ["GET", "/v1/nothing", {}, 404, caller.traceparent],
+  ["OPTIONS", "/v1/things", {}, 204, caller.traceparent],
+] as const)(
+  "the response to %s %s with %j, %s, names id and trace of the request unless shared caches may store it: %s",
+  async (method, path, headers, status, traceparent) => {
+    const { send } = await setUpTraced();
+    await send("/v1/things/1");
+    const response = await send(path, { ...caller, ...headers, "x-request-id": "r-1" }, method);
+    const ids = [response.headers.get("traceparent"), response.headers.get("x-request-id")];
+    expect([response.status, ...ids]).toEqual([status, traceparent ?? null, traceparent ? "r-1" : null]);
+  },
+);
 
 test("a client does not decide that services trace its request", async () => {
   const { stub, send } = await setUpTraced();
-  const response = await send("/v1/things/1", sampledCaller);
+  const response = await send("/v1/things/private", sampledCaller);
   expect(response.headers.get("traceparent")).toBe(caller.traceparent);
   expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual([caller.traceparent]);
 });
 
 test("a request without a trace gets a new one, and the service is sent the same", async () => {
   const { stub, send } = await setUpTraced();
-  const responses = [await send("/v1/things/1"), await send("/v1/things/1"), await send("/v1/things", {}, "POST")];
-  const [missed, hit, forwarded] = responses.map(({ headers }) => headers.get("traceparent"));
-  expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual([missed, forwarded]);
-  for (const named of [missed, hit, forwarded]) expect(named).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-  expect(new Set([missed, hit, forwarded]).size).toBe(3);
+  const responses = [await send("/v1/things/private"), await send("/v1/things", {}, "POST")];
+  const named = responses.map(({ headers }) => headers.get("traceparent"));
+  expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual(named);
+  for (const one of named) expect(one).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  expect(new Set(named).size).toBe(2);
 });
 
-// Informational responses (RFC 9110, section 15.2) of a service whose routes are not cached.
+// Informational responses (RFC 9110, section 15.2) of a service.
 
 async function startHinting() {
   const stub = await startStub((_request, response) => {
@@ -292,15 +298,71 @@ test("the client of a write gets 102, and 103 with its links, before the final r
   expect(text).not.toContain("secret");
 });
 
-test("the client of a read gets informational responses once the cache knows that the response is not shared", async () => {
+test("the client of a read gets them too", async () => {
   const { port } = await startHinting();
-  expect(await sendRaw(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect((await sendRaw(port, get)).startsWith(interim.join(""))).toBe(true);
+});
+
+const hint = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n";
+
+/** A service of a cacheable resource that sends hints until `release` is called. */
+async function startSlowHinting() {
+  let release = () => {};
+  let isHinting = false;
+  const stub = await startStub((_request, response) => {
+    response.setHeader("Cache-Control", "public, max-age=60").setHeader("ETag", '"1"');
+    const timer = isHinting ? setInterval(() => response.socket?.write(hint), 10) : undefined;
+    release = () => {
+      clearInterval(timer);
+      response.end("{}");
+    };
+    if (!isHinting) release();
+  });
+  const routes = [route("getThing", "GET", "/things/:id", { cache: "public" })];
+  const { port, server } = await startProxy(stub, { routes });
+  let requests = 0;
+  server.prependListener("request", () => requests++);
+  const connect = (headers = "") => openConnection(port, `${get}${headers}\r\nConnection: close\r\n\r\n`);
+  const { received } = stub;
+  return {
+    connect,
+    release: () => release(),
+    received,
+    requests: () => requests,
+    startHinting: () => void (isHinting = true),
+  };
+}
+
+test("clients that wait for one request to the service all get its informational responses", async () => {
+  const { connect, release, startHinting: start, received } = await startSlowHinting();
+  start();
+  const clients = [await connect(), await connect()];
+  for (const client of clients) expect(await client.until(/103 Early Hints/)).toContain(hint);
+  release();
+  for (const client of clients) expect(await client.closed()).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  expect(received).toHaveLength(1);
+});
+
+test("of a request with a token, only its own client gets the informational responses", async () => {
+  const { connect, release, startHinting: start, received, requests } = await startSlowHinting();
+  await (await connect()).closed();
+  start();
+  const noCache = "\r\nCache-Control: no-cache\r\nAuthorization: Bearer ";
+  const own = await connect(`${noCache}a`);
+  await expect.poll(() => received.length).toBe(2);
+  const other = await connect(`${noCache}b`);
+  await expect.poll(requests).toBe(3);
+  const { length } = own.text();
+  await expect.poll(() => own.text().length).toBeGreaterThan(length + 3 * hint.length);
+  release();
+  const text = await other.closed();
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(text).toContain("collapsed");
+  expect(received).toHaveLength(2);
 });
 
 test("a client of HTTP/1.0 gets no informational response", async () => {
   const { port } = await startHinting();
-  await sendRaw(port, get);
   expect(await sendRaw(port, "GET /v1/things/1 HTTP/1.0\r\nHost: api.example")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
@@ -311,6 +373,5 @@ test("a 103 with an invalid Link is dropped", async () => {
     response.end('{"ok":true}');
   });
   const { port } = await startProxy(stub);
-  await sendRaw(port, get);
   expect(await sendRaw(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });

@@ -1,3 +1,4 @@
+import { toMissingHeaders } from "@tributary/kit/rest/caching";
 import { startStubFeed } from "@tributary/kit/testing/stub-feed";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import { expect, onTestFinished } from "vitest";
@@ -50,6 +51,13 @@ export async function startProxyWithFeed(settings: ProxySettings = {}) {
       response.setHeader("Cache-Control", "max-age=60, stale-while-revalidate=3600, stale-if-error=3600");
       response.setHeader("Cache-Groups", `"id:${url.split("/").at(-1)}"`).setHeader("ETag", etag);
       if (headers["if-none-match"] === etag) response.statusCode = 304;
+    }
+    if (service.status === 404) {
+      response.setHeader("Content-Type", "application/problem+json").setHeader("Cache-Control", "no-store");
+      if (headers.authorization === undefined) {
+        for (const [name, value] of Object.entries(toMissingHeaders([`id:${url.split("/").at(-1)}`])))
+          response.setHeader(name, value);
+      }
     }
     const hasBody = ![204, 304].includes(response.statusCode);
     void released.then(() => response.end(hasBody ? `{"version":${service.version}}` : undefined));

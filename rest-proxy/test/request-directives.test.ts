@@ -182,7 +182,7 @@ describe("A client's no-cache", () => {
   test.each([
     [400, true],
     [408, true],
-    [421, true],
+    [413, true],
     [429, true],
     [431, true],
     [401, false],

@@ -238,11 +238,11 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
     },
   ),
   "X-Request-Id": header(
-    "The request's id in the server's logs: the client's `X-Request-Id`, or a new one.",
+    "The request's id in the server's logs: the client's `X-Request-Id`, or a new one. Absent if shared caches may store the response.",
     text(128, printablePattern),
   ),
   traceparent: header(
-    "The request's trace (W3C Trace Context): the client's trace, or a new one.",
+    "The request's trace (W3C Trace Context): the client's trace, or a new one. Absent if shared caches may store the response.",
     text(512, "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"),
   ),
   "API-Version": header("The API version of the response.", text(3, "^[1-9][0-9]{0,2}$")),

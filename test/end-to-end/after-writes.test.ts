@@ -44,6 +44,19 @@ test("after a change by GraphQL, PATCH succeeds with the ETag that GET has with 
   }
 });
 
+test("a draft is 404 for strangers and not for its author; after its publication it is 404 for no one", async () => {
+  for (let round = 0; round < 10; round++) {
+    const draft = await platform.rest("POST", "/v1/posts", { token: ada, body: { title: "Soon", body: "Text." } });
+    const path = `/v1/posts/${draft.body.id}`;
+    const strangers = await Promise.all(Array.from({ length: 5 }, () => platform.rest("GET", path)));
+    expect(new Set(strangers.map(({ status }) => status))).toEqual(new Set([404]));
+    expect((await platform.rest("GET", path, { token: ada })).status).toBe(200);
+    const headers = { "if-match": draft.headers.get("etag") ?? "" };
+    await platform.rest("PATCH", path, { token: ada, headers, body: { published: true } });
+    expect((await platform.rest("GET", path)).status).toBe(200);
+  }
+});
+
 /** A post, and what reads that start now must at least return: the number in its title, and its newest comment. */
 interface WrittenPost {
   readonly id: string;

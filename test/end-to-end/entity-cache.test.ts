@@ -151,7 +151,7 @@ async function send(gateway: RunningGateway, endpoint: Endpoint, document: strin
 }
 
 function hitsOf({ observations }: RunningGateway): number {
-  return observations.reduce((sum, o) => sum + (o.kind === "entity-cache-read" ? o.results.hit : 0), 0);
+  return observations.reduce((sum, o) => sum + (o.kind === "entity-cache-read" ? (o.results.hit ?? 0) : 0), 0);
 }
 
 function readSchema() {

@@ -16,6 +16,8 @@ export interface GatewayExchange extends RequestCpu {
   readonly trace: TraceContext;
   /** By `performance.now`. */
   readonly startedMs: number;
+  /** The request id and the trace, as a raw list: for all responses that shared caches must not store. */
+  readonly ids: readonly string[];
   /** Of every response, also of a rejection, as a raw list. */
   readonly headers: readonly string[];
   /** Undefined until identified, and for requests to other paths than /graphql. */
@@ -40,16 +42,15 @@ export function createExchangeFactory(
       : readUnsampledTrace(headers["traceparent"]);
     if (record) record.traceId = trace.traceId;
     const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
-    const gatewayHeaders = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
     const startedMs = performance.now();
-    const allHeaders = gatewayHeaders.concat(cors.headersFor(headers.origin));
     return {
       request,
       response,
       requestId,
       trace,
       startedMs,
-      headers: allHeaders,
+      ids: ["X-Request-Id", requestId, "traceparent", traceParent],
+      headers: ["Vary", vary].concat(cors.headersFor(headers.origin)),
       caller: undefined,
       documentCpuMs: 0,
       resultCpuMs: 0,
@@ -58,7 +59,7 @@ export function createExchangeFactory(
   };
 }
 
-/** For responses of Express. shape/send-response.ts writes the headers of all others. */
+/** For responses of Express: preflights and GraphiQL. paths/send-response.ts writes the headers of all others. */
 export function applyHeaders({ response, headers }: GatewayExchange): void {
   forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

@@ -2,6 +2,7 @@
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { compressedBytesMin, createCompression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
+import { isForSharedCaches } from "@tributary/kit/http/request-id";
 import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { GatewayObserver } from "../observations.ts";
@@ -86,7 +87,9 @@ function listHeaders(
   body: Buffer,
   encoding: ContentCoding | undefined,
 ): string[] {
-  const headers = exchange.headers.concat("Content-Type", response.contentType);
+  const isShared = response.headers !== undefined && isForSharedCaches(response.headers);
+  const ids = isShared ? [] : exchange.ids;
+  const headers = ids.concat(exchange.headers, "Content-Type", response.contentType);
   if (response.headers) headers.push(...response.headers);
   headers.push("X-Content-Type-Options", "nosniff");
   if (!response.headers?.includes("Cache-Control")) headers.push("Cache-Control", "no-store");

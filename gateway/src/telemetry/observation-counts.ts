@@ -53,8 +53,7 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): Handlers {
   };
 }
 
-/** `bypass`: fetched with credentials, because an earlier result depended on the caller. */
-const lookupResults = ["hit", "miss", "bypass"] as const;
+const lookupResults = ["hit", "miss", "bypass", "stale"] as const;
 
 function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): Handlers {
   const lookups = metrics.counter("tributary_gateway_entity_cache_lookups_total");
@@ -64,7 +63,8 @@ function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): Handlers {
     "entity-cache-repeat": ({ service }) => repeats.add({ subgraph: service }),
     "entity-cache-read": ({ service, results }) => {
       for (const result of lookupResults) {
-        if (results[result] > 0) lookups.add({ subgraph: service, result }, results[result]);
+        const count = results[result] ?? 0;
+        if (count > 0) lookups.add({ subgraph: service, result }, count);
       }
     },
   };

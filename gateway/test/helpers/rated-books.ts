@@ -99,7 +99,8 @@ function toMetadata(request: RatingsRequest, hidden: ReadonlySet<string>): objec
     variable.replace("representations", "_entities"),
     (list as readonly { readonly isbn: string }[]).map(({ isbn }) => [`stars:${isbn}`]),
   ]);
-  return { seconds: 10, groups: isbns.map((isbn) => `stars:${isbn}`), entities: Object.fromEntries(entities) };
+  const groups = isbns.map((isbn) => `stars:${isbn}`);
+  return { seconds: 10, staleIfErrorSeconds: 60, groups, entities: Object.fromEntries(entities) };
 }
 
 function isbnsOf({ variables }: RatingsRequest): readonly string[] {

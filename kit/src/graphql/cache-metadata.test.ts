@@ -91,9 +91,13 @@ function list(...ids: readonly string[]): string {
 }
 
 async function metadataOf(query: string) {
-  const cacheRecord = createCacheRecord(5);
+  const cacheRecord = createCacheRecord({ seconds: 5, staleIfErrorSeconds: 60 });
   const identity = watchIdentity(anonymous, () => cacheRecord.forbid());
   const { errors } = await execute({ schema, document: parse(query), contextValue: { cacheRecord, identity } });
   expect(errors).toBeUndefined();
-  return cacheRecord.read();
+  const metadata = cacheRecord.read();
+  if (metadata === undefined) return undefined;
+  const { staleIfErrorSeconds, ...others } = metadata;
+  expect(staleIfErrorSeconds).toBe(60);
+  return others;
 }

@@ -2,8 +2,13 @@
 import { type GraphQLResolveInfo, isType } from "graphql";
 import type { Identity } from "../identity/tokens.ts";
 
-export interface CacheMetadata {
+interface Freshness {
   readonly seconds: number;
+  /** After `seconds`, while the service fails (RFC 5861, 4). */
+  readonly staleIfErrorSeconds: number;
+}
+
+export interface CacheMetadata extends Freshness {
   /** RFC 9875. Undefined if the response as a whole must not be stored. */
   readonly groups?: readonly string[];
   /** By the response name of each `_entities` field, the groups of each entity, in order; null for one that must not be stored. */
@@ -37,7 +42,7 @@ interface GroupRecord {
   isForbidden: boolean;
 }
 
-export function createCacheRecord(seconds: number): CacheRecord {
+export function createCacheRecord(freshness: Freshness): CacheRecord {
   const whole = createGroupRecord();
   const entities = new Map<string, readonly GroupRecord[]>();
   let isAllForbidden = false;
@@ -76,7 +81,7 @@ export function createCacheRecord(seconds: number): CacheRecord {
     read() {
       if (isAllForbidden) return undefined;
       const groups = groupsOf(whole);
-      const metadata: CacheMetadata = groups === null ? { seconds } : { seconds, groups };
+      const metadata: CacheMetadata = groups === null ? freshness : { ...freshness, groups };
       if (entities.size === 0) return metadata;
       const entries = [...entities].map(([responseName, records]) => [responseName, records.map(groupsOf)] as const);
       return { ...metadata, entities: Object.fromEntries(entries) };

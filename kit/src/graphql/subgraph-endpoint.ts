@@ -38,6 +38,7 @@ export interface SubgraphEndpointOptions<Context extends object> {
   readonly fieldGroups: FieldGroups;
   readonly freshSeconds: number;
   readonly profile: Profile;
+  readonly staleIfErrorSeconds: number;
   readonly authenticate: Authenticate;
   readonly database: Pick<Writer, "write">;
   /** Called for each request: loaders must not outlive it. */
@@ -150,7 +151,11 @@ interface EndpointContext {
 }
 
 function createRequestContext<Context extends object>(
-  { createContext, freshSeconds }: Pick<SubgraphEndpointOptions<Context>, "createContext" | "freshSeconds">,
+  {
+    createContext,
+    freshSeconds: seconds,
+    staleIfErrorSeconds,
+  }: Pick<SubgraphEndpointOptions<Context>, "createContext" | "freshSeconds" | "staleIfErrorSeconds">,
   { body }: Request,
   { locals }: Response,
 ): Context & EndpointContext {
@@ -158,7 +163,7 @@ function createRequestContext<Context extends object>(
   const findWritePosition = locals["findWritePosition"] as FindWritePosition;
   const { extensions } = Object(body) as { readonly extensions?: { readonly cacheMetadata?: unknown } | null };
   if (extensions?.cacheMetadata !== true) return { ...createContext(identity), findWritePosition };
-  const cacheRecord = createCacheRecord(freshSeconds);
+  const cacheRecord = createCacheRecord({ seconds, staleIfErrorSeconds });
   const watchedIdentity = watchIdentity(identity, () => cacheRecord.forbid());
   return { ...createContext(watchedIdentity), findWritePosition, cacheRecord };
 }

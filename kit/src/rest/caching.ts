@@ -1,3 +1,4 @@
+import { AppError } from "../errors/app-error.ts";
 import type { RouteDeclaration } from "./routes.ts";
 
 /** `everyone`: the body is the same for all callers. `caller`: it contains what only this caller may see. */
@@ -60,6 +61,27 @@ function toSharedPolicy({ freshness }: RouteDeclaration): Readonly<Record<string
     "Cache-Control": `public, max-age=${browserSeconds}, s-maxage=${sharedSeconds}, ${stale}`,
     "CDN-Cache-Control": `public, max-age=${sharedSeconds}, ${stale}`,
   };
+}
+
+/** A policy for the REST proxy alone, in the form of `CDN-Cache-Control`, instead of which it counts there (RFC 9213, 2). The proxy removes it. */
+export const proxyPolicyHeader = "Tributary-Cache-Control";
+
+/** A 404 or 410 that is the same for all clients without a token, until a change of the groups. */
+export class SharedMissingError extends AppError {
+  readonly groups: readonly string[];
+
+  constructor({ code, message }: AppError, groups: readonly string[]) {
+    super(code, message);
+    this.groups = groups;
+  }
+}
+
+const missingSeconds = 1;
+
+/** For a `SharedMissingError`: it is `no-store` for all caches but the REST proxy's, which follows the groups. */
+export function toMissingHeaders(groups: readonly string[]): Readonly<Record<string, string>> {
+  const policy = `public, max-age=${missingSeconds}`;
+  return { Vary: "Authorization", [proxyPolicyHeader]: policy, ...toGroupsHeader(groups) };
 }
 
 /** The minimum that every cache supports (RFC 9875, 2 and 3). */

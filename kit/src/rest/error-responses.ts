@@ -3,6 +3,7 @@ import { AppError, internalErrorMessage } from "../errors/app-error.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { mediaTypes } from "./body.ts";
+import { SharedMissingError, toMissingHeaders } from "./caching.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 
@@ -16,7 +17,11 @@ export function respondWithError(
   const requestId = readRequestId(request.headers["x-request-id"]);
   failures.report(error, { requestId });
   const problem = error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
-  writeProblem(response, problem, { instance: publicPath(request), requestId });
+  const instance = publicPath(request);
+  if (!(problem instanceof SharedMissingError)) return writeProblem(response, problem, { instance, requestId });
+  // Without the request id, since the document is sent to other clients too.
+  const headers = Object.entries(toMissingHeaders(problem.groups)).flat();
+  writeProblem(response, problem, { instance }, headers);
 }
 
 /** `GET` implies `HEAD`. */

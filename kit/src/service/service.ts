@@ -52,6 +52,8 @@ export interface ServiceApp {
 
 export interface ServiceCaching {
   readonly freshSeconds: number;
+  /** After that, while the service fails. */
+  readonly staleIfErrorSeconds: number;
   readonly fieldGroups: FieldGroups;
   /** Undefined for a kind of change that this release does not know. */
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
@@ -86,8 +88,7 @@ export async function createServiceApp<Context extends object, const R extends r
     typeDefs,
     resolvers: endpoints.resolvers,
     createContext: endpoints.createContext,
-    fieldGroups: caching.fieldGroups,
-    freshSeconds: caching.freshSeconds,
+    ...caching,
     profile,
     authenticate,
     database,

@@ -77,9 +77,9 @@ export function testCacheGroups(declaredCases: CacheGroupsCases): void {
     expect([...names].filter((name) => !isValid(name))).toEqual([]);
   });
 
-  test("shared caches may not store an error response", () => {
+  test("caches that do not follow the change feed may not store an error response", () => {
     const errors = withAltered(reads, outcomes).filter(({ status }) => status >= 400);
-    expect(errors.filter(({ isStorable }) => isStorable).map(({ url }) => url)).toEqual([]);
+    expect(errors.filter(({ isForEveryCache }) => isForEveryCache).map(({ url }) => url)).toEqual([]);
   });
 }
 
@@ -89,7 +89,7 @@ function withAltered(reads: readonly Read[], outcomes: readonly Outcome[]): read
 
 function findNeverAltered(reads: readonly Read[], outcomes: readonly Outcome[]): readonly string[] {
   const alteredSubjects = new Set(outcomes.flatMap(({ altered }) => altered.map(({ subject }) => subject)));
-  const grouped = reads.filter(({ isStorable, groups }) => isStorable && groups.length > 0);
+  const grouped = reads.filter(({ isStorable, groups, status }) => isStorable && groups.length > 0 && status < 400);
   return grouped.map(({ subject }) => subject).filter((subject) => !alteredSubjects.has(subject));
 }
 

@@ -57,7 +57,7 @@ beforeAll(async () => {
       },
       createContext: () => ({}),
       routes,
-      caching: { freshSeconds: 10, fieldGroups: {}, groupsOfChange: () => undefined },
+      caching: { freshSeconds: 10, staleIfErrorSeconds: 60, fieldGroups: {}, groupsOfChange: () => undefined },
       handlers: { 1: handlers },
     },
   );

@@ -17,6 +17,8 @@ export interface Exchange {
 
 /** The cache never stores these headers, since they are about one request. */
 export interface ProxyHeaders {
+  /** The id and the trace of the request: for all responses that shared caches must not store. */
+  readonly ids: string[];
   /** Problem documents too: alternating names and values. */
   readonly onEvery: string[];
   /** Only for responses of a service or the cache: `Content-Location`. */
@@ -26,10 +28,10 @@ export interface ProxyHeaders {
 }
 
 export function createProxyHeaders(): ProxyHeaders {
-  return { onEvery: [], onResource: [], vary: [], mediaType: undefined };
+  return { ids: [], onEvery: [], onResource: [], vary: [], mediaType: undefined };
 }
 
-/** Reads or creates the id and the trace, which every response has. */
+/** Reads or creates the id and the trace. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -39,7 +41,7 @@ export function openExchange(
   const proxyHeaders = createProxyHeaders();
   const requestId = readRequestId(headers["x-request-id"]);
   const record = observer?.begin(request, response, requestId) ?? createRequestRecord(undefined, headers);
-  proxyHeaders.onEvery.push("X-Request-Id", requestId, "traceparent", record.traceParent);
+  proxyHeaders.ids.push("X-Request-Id", requestId, "traceparent", record.traceParent);
   proxyHeaders.onEvery.push("X-Content-Type-Options", "nosniff");
   return { request, response, method, url, requestId, proxyHeaders, record };
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { InformationListener } from "@tributary/kit/upstream/transport";
 
 export type CacheableRequest = Pick<IncomingMessage, "method" | "headers">;
 
@@ -24,10 +25,8 @@ export interface CacheLookup {
 export interface OriginFetchers {
   /** Alternating names and values, end-to-end only. Without what identifies this client, such as `Forwarded`, if others may get the response. */
   readonly headers: readonly string[];
-  /** With the request's body. The signal is aborted if the client disconnects. */
-  readonly forClient: OriginFetch;
-  /** For a request without a body that may outlive the client: coalesced misses and background refreshes. */
-  readonly background: OriginFetch;
+  /** With the request's body, if it has one. A read may outlive the client: a coalesced miss, or a refresh in the background. */
+  readonly fetch: OriginFetch;
 }
 
 /** Rejects if there is no response. It may retry; the cache never does. */
@@ -38,6 +37,8 @@ export interface OriginRequest {
   readonly headers: readonly string[];
   /** Aborted if no client waits for the response any longer. */
   readonly signal: AbortSignalLike;
+  /** Gets the informational responses that precede the response (RFC 9110, 15.2). */
+  readonly onInformation?: InformationListener | undefined;
 }
 
 export interface OriginResponse {

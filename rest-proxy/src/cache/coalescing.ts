@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import { AbortSource } from "@tributary/kit/http/abort-source";
 import type { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
+import type { InformationListener } from "@tributary/kit/upstream/transport";
 import type { CacheLookup } from "./cache-request.ts";
 import { type Entry, isSentAfter, type SentRead } from "./entry.ts";
 import { startRead } from "./invalidation.ts";
@@ -28,7 +29,9 @@ export interface SharedFetch {
    * The origin request is aborted when the last waiter leaves.
    * @param response of the waiting client. Undefined for a background refresh, which never leaves.
    */
-  join(response?: ServerResponse): () => void;
+  join(response?: ServerResponse, onInformation?: InformationListener): () => void;
+  /** Passes an informational response of the origin on to the waiting clients. */
+  readonly inform: InformationListener;
   readonly waiting: number;
   /** Only the first call of `finish` or `fail` has an effect. */
   finish(outcome: FetchOutcome): void;
@@ -41,7 +44,7 @@ interface ListedFetch {
   readonly fetch: SharedFetch;
   readonly varyKey: VaryKey;
   readonly sent: SentRead;
-  readonly hasToken: boolean;
+  readonly isForToken: boolean;
 }
 
 export function createSharedFetches({
@@ -79,8 +82,8 @@ export function createSharedFetches({
      */
     find(lookup: CacheLookup, isValidation: boolean): SharedFetch | undefined {
       const mayJoin = (listed: ListedFetch) => {
-        const { sent, hasToken } = listed;
-        if (hasToken && !isAuthorized(lookup)) return false;
+        const { sent, isForToken } = listed;
+        if (isForToken && !hasToken(lookup)) return false;
         if (invalidationLog.precedesWrite(sent)) return false;
         if (!isSentAfter(sent, lookup.sentAfter)) return false;
         if (isValidation && !isRecentValidation(sent.validationSentAtMs, nowMs())) return false;
@@ -97,7 +100,7 @@ export function createSharedFetches({
         all.remove(item);
       });
       const sent = startRead(invalidationLog, lookup, isValidation ? nowMs() : undefined);
-      const listed = { fetch, varyKey, sent, hasToken: isAuthorized(lookup) };
+      const listed = { fetch, varyKey, sent, isForToken: hasToken(lookup) };
       byKey[key] = [...(byKey[key] ?? []), listed];
       const item = all.add(fetch);
       return fetch;
@@ -111,7 +114,7 @@ export function createSharedFetches({
   };
 }
 
-function isAuthorized({ request }: CacheLookup): boolean {
+export function hasToken({ request }: CacheLookup): boolean {
   return request.headers["authorization"] !== undefined;
 }
 
@@ -120,6 +123,7 @@ function createSharedFetch(onEnd: () => void): SharedFetch {
   // Often no client waits: a rejection must not count as unhandled.
   outcome.catch(() => {});
   const signal = new AbortSource();
+  const listeners = new Set<InformationListener>();
   let waiting = 0;
   let hasEnded = false;
   const end = (settle: () => void) => {
@@ -135,12 +139,15 @@ function createSharedFetch(onEnd: () => void): SharedFetch {
     get waiting() {
       return waiting;
     },
-    join(response) {
+    inform: (...information) => listeners.forEach((listener) => listener(...information)),
+    join(response, onInformation) {
       waiting++;
+      if (onInformation) listeners.add(onInformation);
       let isWaiting = true;
       const leave = () => {
         if (!isWaiting) return;
         isWaiting = false;
+        if (onInformation) listeners.delete(onInformation);
         waiting--;
         if (waiting === 0) signal.abort(new Error("No client waits for the response."));
       };

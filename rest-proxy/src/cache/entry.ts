@@ -1,10 +1,25 @@
 /** A cache entry is one stored response: its headers, its age and freshness (RFC 9111, 4.2). */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
-import { findHeader, isHopByHop, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import {
+  findHeader,
+  hasHeader,
+  isHopByHop,
+  joinHeaderLines,
+  parseTokens,
+  withoutHeaders,
+} from "@tributary/kit/http/raw-headers";
 import { parseList } from "@tributary/kit/http/structured-fields";
 import type { Fill } from "@tributary/kit/invalidation/invalidation-log";
 import { type Validators, validatorsOf } from "./conditional.ts";
-import { heuristicSeconds, isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
+import {
+  heuristicSeconds,
+  isStorable,
+  isWorthStoring,
+  ownPolicyField,
+  type Policy,
+  readPolicy,
+  secondsMax,
+} from "./policy.ts";
 import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts";
 
 export interface StoredHead {
@@ -88,6 +103,8 @@ export function toStoredHead(received: ReceivedHead): StoredHead | undefined {
   const policy = readPolicy(received.headers, receivedAtMs);
   const fields = varyFields(received.headers);
   if (fields === "*") return undefined;
+  // Stricter than RFC 9111, 7.3: whatever its Cache-Control says, a cookie is for the client of this request.
+  if (hasHeader(received.headers, "set-cookie")) return undefined;
   if (!isStorable({ status, policy, wasAuthorized })) return undefined;
   const { isPublic } = policy;
   const heuristicLifetimeSeconds = heuristicSeconds(
@@ -98,7 +115,7 @@ export function toStoredHead(received: ReceivedHead): StoredHead | undefined {
   const groups = readGroups(received.headers);
   if (!groups) return undefined;
   if (!isWorthStoring({ policy, heuristicSeconds: heuristicLifetimeSeconds, hasValidator })) return undefined;
-  const endToEnd = endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]);
+  const endToEnd = endToEndHeaders(received.headers, [...policy.unstoredFields, ownPolicyField, "age"]);
   const storedHeaders = withDateLast(endToEnd, receivedAtMs);
   return {
     status,

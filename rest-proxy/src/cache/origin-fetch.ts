@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { dropBody, relayBody } from "./body-relay.ts";
-import type { CacheLookup, CacheObservation, ForwardReason, OriginFetch, OriginResponse } from "./cache-request.ts";
+import type { CacheLookup, CacheObservation, ForwardReason, OriginResponse } from "./cache-request.ts";
 import type { FetchOutcome } from "./coalescing.ts";
 import { confirmsStored, hasStrongEtag, isCondition, isNotModified, validationConditions } from "./conditional.ts";
 import { type Entry, isFresh, isSentAfter, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
@@ -31,7 +31,6 @@ export interface MissOrRefresh extends Omit<CacheExchange, "response"> {
 }
 
 export interface CacheFetch extends MissOrRefresh {
-  readonly fetch: OriginFetch;
   readonly signal: AbortSignalLike;
   /** Whether the client's own conditions are sent if there is no `entry`. */
   readonly withConditions: boolean;
@@ -220,7 +219,7 @@ function createReadSender(options: CacheFetchOptions): (read: CacheFetch) => Pro
   const freshen = createFreshening(options);
 
   return async (read) => {
-    const { lookup, signal, fetch, fetchers, entry } = read;
+    const { lookup, signal, fetchers, entry, onInformation } = read;
     const requestedAtMs = nowMs();
     const sent = startRead(invalidationLog, lookup, read.isValidation ? requestedAtMs : undefined);
     const conditions = entry && canConfirm(entry, lookup) ? validationConditions(entry.headers) : [];
@@ -228,7 +227,7 @@ function createReadSender(options: CacheFetchOptions): (read: CacheFetch) => Pro
     const headers = sendsClientConditions
       ? fetchers.headers
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
-    const response = await fetch({ method: "GET", headers, signal });
+    const response = await fetchers.fetch({ method: "GET", headers, signal, onInformation });
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
     const { varyValueOf, heuristicSecondsMax } = lookup;
     const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf, heuristicSecondsMax };

@@ -1,7 +1,11 @@
 /** Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";
+import { proxyPolicyHeader } from "@tributary/kit/rest/caching";
 import { parseDictionary, type StructuredItem } from "@tributary/kit/http/structured-fields";
+
+/** For this cache alone: it is not forwarded. */
+export const ownPolicyField = proxyPolicyHeader.toLowerCase();
 
 export interface Policy {
   readonly isPublic: boolean;
@@ -22,9 +26,12 @@ export interface Policy {
   readonly unstoredFields: readonly string[];
 }
 
-/** A valid `CDN-Cache-Control` counts instead of `Cache-Control` and `Expires` (RFC 9213, 2.2). */
+/** The target list (RFC 9213, 2): the first valid one counts, instead of `Cache-Control` and `Expires`. */
+const targetedFields = [ownPolicyField, "cdn-cache-control"];
+
 export function readPolicy(headers: readonly string[], nowMs: number): Policy {
-  const targeted = readTargeted(joinHeaderLines(headers, "cdn-cache-control"));
+  let targeted: Directives | undefined;
+  for (const field of targetedFields) targeted ??= readTargeted(joinHeaderLines(headers, field));
   if (targeted) return toPolicy(targeted, undefined);
   const directives = parseCacheControl(joinHeaderLines(headers, "cache-control"));
   return toPolicy(directives, expiresSeconds(headers, nowMs));

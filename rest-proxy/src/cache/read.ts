@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import type { CacheLookup, CacheObservation, ForwardReason, OriginFetchers } from "./cache-request.ts";
-import type { SharedFetch, SharedFetches } from "./coalescing.ts";
+import { hasToken, type SharedFetch, type SharedFetches } from "./coalescing.ts";
 import { type Entry, isFresh, isSentAfter, secondsLeft } from "./entry.ts";
 import { createHeadValidation } from "./freshening.ts";
 import { acceptsStale, CacheFetcher, type CacheFetchOptions, type MissOrRefresh } from "./origin-fetch.ts";
@@ -129,8 +129,7 @@ export function createReads(options: ReadOptions): Reads {
 /** No other client waits for the response. */
 async function fetchAlone(fetcher: CacheFetcher, miss: Miss): Promise<void> {
   const signal = createDisconnectSignal(miss.response);
-  const fetch = miss.fetchers.forClient;
-  await fetcher.fetch({ ...miss, fetch, signal, withConditions: true, isWanted: () => false });
+  await fetcher.fetch({ ...miss, signal, withConditions: true, isWanted: () => false });
 }
 
 function respondOnlyIfCached(name: string, response: ServerResponse, addHeaders: AddHeaders): void {
@@ -151,7 +150,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
       if (!inFlight) {
         if (sharedFetches.inFlight >= backgroundMax) return false;
         const started = start(lookup, isValidation);
-        started.join(response);
+        started.join(response, miss.onInformation);
         await runShared(fetcher, started, miss);
         return true;
       }
@@ -166,8 +165,10 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
     return sharedFetches.start(lookup, toVaryKey(fields, lookup.varyValueOf), isValidation);
   }
 
-  async function awaitShared(shared: SharedFetch, { lookup, response, addHeaders, forwarded }: Miss): Promise<boolean> {
-    const leave = shared.join(response);
+  async function awaitShared(shared: SharedFetch, miss: Miss): Promise<boolean> {
+    const { lookup, response, addHeaders, forwarded } = miss;
+    // Whether the response is for every client is not known yet: of a request with a token, only its own client is informed.
+    const leave = shared.join(response, hasToken(lookup) ? undefined : miss.onInformation);
     const outcome = await shared.outcome.finally(leave);
     if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;
@@ -213,7 +214,7 @@ async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissO
   try {
     await fetcher.fetch({
       ...miss,
-      fetch: miss.fetchers.background,
+      onInformation: shared.inform,
       signal: shared.signal,
       withConditions: false,
       isWanted: () => shared.waiting > 0,
@@ -234,7 +235,7 @@ async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissO
  * Not with `Authorization` (RFC 9111, 3.5), nor for a key whose last response could not be shared; except a `no-cache` with a stored response, which
  * could be shared. With `Authorization` it starts a fetch that only requests with `Authorization` join.
  */
-function mayShare({ lookup: { key, request }, entry, isValidation }: Miss, unshared: TtlSet): boolean {
+function mayShare({ lookup, entry, isValidation }: Miss, unshared: TtlSet): boolean {
   if (isValidation && entry !== undefined) return true;
-  return request.headers["authorization"] === undefined && !unshared.has(key);
+  return !hasToken(lookup) && !unshared.has(lookup.key);
 }

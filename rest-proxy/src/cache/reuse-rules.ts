@@ -107,9 +107,9 @@ export function createFollowRules({ nowMs, isFollowed = () => undefined }: Follo
   }
 
   return {
-    /** Resets the age of an entry of a followed origin that is younger than `followedMsMax`. */
+    /** Resets the age of an entry of a followed origin that is younger than `followedMsMax`; not of an error, so that a wrong 404 ends soon. */
     confirm(entry: Entry | undefined): Entry | undefined {
-      if (!entry || isFollowed(entry.origin) !== true) return entry;
+      if (!entry || entry.status >= 400 || isFollowed(entry.origin) !== true) return entry;
       if (isYoungerThan(followedMsMax, entry)) entry.confirmedAtMs = nowMs();
       return entry;
     },

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import { withoutHeaders } from "@tributary/kit/http/raw-headers";
+import type { InformationListener } from "@tributary/kit/upstream/transport";
 import { destroyBody, endWith, relayBody } from "./body-relay.ts";
 import type {
   CacheableRequest,
@@ -10,6 +12,7 @@ import type {
   OriginResponse,
 } from "./cache-request.ts";
 import { isNotModified } from "./conditional.ts";
+import { ownPolicyField } from "./policy.ts";
 import { ageSeconds, type Entry, secondsLeft } from "./entry.ts";
 
 /** What it adds is not stored. It may modify the list, which is a copy. */
@@ -71,7 +74,7 @@ export function writeOriginHead(
 ): void {
   if (response.destroyed) return;
   try {
-    const copy = [...headers];
+    const copy = withoutHeaders(headers, (name) => name === ownPolicyField);
     copy.push("Cache-Status", cacheStatus);
     response.writeHead(status, addHeaders(copy));
   } catch (error) {
@@ -86,6 +89,8 @@ export interface CacheExchange {
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
   readonly addHeaders: AddHeaders;
+  /** Forwards an informational response to the client, until the final one begins. */
+  readonly onInformation?: InformationListener | undefined;
 }
 
 export interface PastCacheRequest extends CacheExchange {
@@ -99,13 +104,13 @@ export interface PastCacheRequest extends CacheExchange {
 /** Relays the response without storing it. @throws the error of the origin fetch; nothing is written then. */
 export async function forwardPastCache(
   { name, observe }: { readonly name: string; readonly observe: (observation: CacheObservation) => void },
-  { lookup, response, fetchers, addHeaders, forwarded, onResponse, onError }: PastCacheRequest,
+  { lookup, response, fetchers, addHeaders, onInformation, forwarded, onResponse, onError }: PastCacheRequest,
 ): Promise<void> {
   const signal = createDisconnectSignal(response);
   const method = lookup.request.method ?? "";
   let fetched: OriginResponse;
   try {
-    fetched = await fetchers.forClient({ method, headers: fetchers.headers, signal });
+    fetched = await fetchers.fetch({ method, headers: fetchers.headers, signal, onInformation });
   } catch (error) {
     onError?.(error);
     throw error;

@@ -1,7 +1,7 @@
 /** Stage 4 of 5: forward. Sends requests to one service: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
-import { isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
+import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -101,7 +101,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       // Of a body that has arrived as a whole, only the memory of this process is read.
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
-      return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders)), body };
+      if (status === 304 && !isConditionalRead(request)) {
+        if (body instanceof Readable) body.destroy();
+        throw badGateway(new Error("The service responded with 304 to an unconditional request"), response.replica);
+      }
+      return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders), status), body };
     } catch (error) {
       observed?.failed(error);
       observed?.closed();
@@ -117,6 +121,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     sendByMiddleware: (request) => send(request, middleware),
     close: () => upstream.close(),
   };
+}
+
+/** RFC 9110, 15.4.5. */
+function isConditionalRead({ method, headers }: ServiceRequest): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
+  return hasHeader(headers, "if-none-match") || hasHeader(headers, "if-modified-since");
 }
 
 function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: number): UpstreamRequest {

@@ -121,10 +121,17 @@ function forwardedNode(address: string): string {
   return address.includes(":") ? `"[${address}]"` : address;
 }
 
+/** A 204 must have no `Content-Length`, and that of a 304 would have to be that of the 200 (RFC 9110, 8.6). */
+const statusesWithoutLength: ReadonlySet<number> = new Set([204, 304]);
+
 /** Removes hop-by-hop headers, what `Connection` names, `notForClients`, and CORS headers, which the proxy sets itself. */
-export function toClientHeaders(headers: readonly string[]): readonly string[] {
+export function toClientHeaders(headers: readonly string[], status: number): readonly string[] {
   const connectionNames = connectionNamesOf(headers);
-  return withoutHeaders(headers, (name) => !isForClient(name) || connectionNames.has(name));
+  const hasNoLength = statusesWithoutLength.has(status);
+  return withoutHeaders(
+    headers,
+    (name) => !isForClient(name) || connectionNames.has(name) || (hasNoLength && name === "content-length"),
+  );
 }
 
 function isForClient(name: string): boolean {

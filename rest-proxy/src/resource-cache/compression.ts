@@ -94,9 +94,9 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
 }
 
 /**
- * Restores the suffix of the ETag in a 304 if the client sent it. Adds `Vary` if the 200 has it (RFC 9110, 15.4.5): without a coding always, since it
- * is unknown here whether the 200 is compressible; with one only for the suffix or `*`. If a tag without suffix is that of a compressible response,
- * caches keep the `Vary` that they have.
+ * Restores the suffix of the ETag in a 304 if the client sent it. Adds `Vary` if the 200 may have it (RFC 9110, 15.4.5): without a coding or with a
+ * weak tag always, since it is unknown here whether the 200 is compressible; else for the suffix or `*`. If a strong tag without suffix is that of a
+ * compressible response, caches keep the `Vary` that they have.
  */
 function restoreTag(
   response: OriginResponse,
@@ -106,15 +106,16 @@ function restoreTag(
   if (coding === undefined) return addVary(response);
   const clientTags = findHeader(request.headers, "if-none-match") ?? "";
   const headers = [...response.headers];
-  let isCompressed = false;
+  let mayBeCompressed = clientTags.trim() === "*";
   for (let at = 0; at < headers.length; at += 2) {
     if (!isHeaderNamed(headers, at, "etag")) continue;
     const tag = headers[at + 1] ?? "";
     const suffixed = withSuffix(tag, coding);
-    isCompressed = suffixed !== tag && clientTags.includes(suffixed);
-    if (isCompressed) headers[at + 1] = suffixed;
+    if (!clientTags.includes(suffixed)) continue;
+    mayBeCompressed = true;
+    headers[at + 1] = suffixed;
   }
-  if (isCompressed || clientTags.trim() === "*") headers.push(...varyByEncoding);
+  if (mayBeCompressed) headers.push(...varyByEncoding);
   return { ...response, headers };
 }
 

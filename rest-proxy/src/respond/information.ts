@@ -1,4 +1,4 @@
-// Stage 5 of 5: respond. For fetches for one client only: all others drop informational responses.
+// Stage 5 of 5: respond.
 import type { ServerResponse } from "node:http";
 import { splitLinks } from "@tributary/kit/http/raw-headers";
 import type { InformationListener } from "@tributary/kit/upstream/transport";

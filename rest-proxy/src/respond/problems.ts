@@ -1,9 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { AppError, internalErrorMessage } from "@tributary/kit/errors/app-error";
-import { writeProblem } from "@tributary/kit/http/problem";
+import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
+import { toProblemDocument, writeProblem } from "@tributary/kit/http/problem";
+import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { discardRest } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { parseTarget } from "../admit/request-target.ts";
+import { destroyBody } from "../cache/body-relay.ts";
+import type { OriginResponse } from "../cache/cache-request.ts";
 import { ClientDisconnected, ServiceFailure } from "../errors/service-failure.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { listProxyHeaders } from "./proxy-headers.ts";
@@ -26,6 +29,40 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   if (clientError.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
   writeProblem(response, clientError, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
+
+const problemType = /^application\/problem\+json\s*(?:;|$)/i;
+
+/** An error of a service that is no problem document: a page of a framework or of an intermediary, which may show internals. */
+export function isForeignError({ status, headers }: OriginResponse): boolean {
+  return status >= 400 && !problemType.test(findHeader(headers, "content-type") ?? "");
+}
+
+/** Not about the replaced body. `Write-Position` becomes a receipt. */
+const remainingHeaders: ReadonlySet<string> = new Set([
+  "allow",
+  "date",
+  "retry-after",
+  "vary",
+  "write-position",
+  "www-authenticate",
+]);
+
+/** A problem document instead of a foreign error, with its status if a problem can have it, else 502. */
+export function replaceForeignError(
+  { status, headers, body }: OriginResponse,
+  { requestId, url }: Pick<Exchange, "requestId" | "url">,
+): OriginResponse {
+  destroyBody(body);
+  const code = codes.find((candidate) => statusOf[candidate] === status) ?? "BAD_GATEWAY";
+  const error = new AppError(code, `The service for this path responded with status ${status}.`);
+  const problem = Buffer.from(JSON.stringify(toProblemDocument(error, { instance: instanceOf(url), requestId })));
+  const problemHeaders = withoutHeaders(headers, (name) => !remainingHeaders.has(name));
+  problemHeaders.push("Content-Type", "application/problem+json", "Cache-Control", "no-store");
+  problemHeaders.push("Content-Length", String(problem.length));
+  return { status: statusOf[code], headers: problemHeaders, body: problem };
+}
+
+const codes = Object.keys(statusOf) as readonly ErrorCode[];
 
 /** From its beginning. */
 export function isUnstarted(response: ServerResponse): boolean {

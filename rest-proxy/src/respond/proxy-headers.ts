@@ -1,19 +1,24 @@
 // Stage 5 of 5: respond. Adds the headers that the stages have collected in `exchange.proxyHeaders`.
+import { isForSharedCaches } from "@tributary/kit/http/request-id";
 import { findHeaderIndex, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 
 /** @param headers of a service or a cached response: changed and returned. */
-export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, mediaType }: ProxyHeaders): string[] {
+export function addProxyHeaders(headers: string[], proxyHeaders: ProxyHeaders): string[] {
+  const { ids, onEvery, onResource, vary, mediaType } = proxyHeaders;
   if (mediaType !== undefined) replaceJsonType(headers, mediaType);
   if (vary.length > 0) addVary(headers, vary);
+  if (!isForSharedCaches(headers)) headers.push(...ids);
   for (const nameOrValue of onEvery) headers.push(nameOrValue);
   for (const nameOrValue of onResource) headers.push(nameOrValue);
   return headers;
 }
 
 /** Of a problem document or a response to `OPTIONS`: without `onResource` and `mediaType`. */
-export function listProxyHeaders({ onEvery, vary }: ProxyHeaders): readonly string[] {
-  return vary.length === 0 ? onEvery : [...onEvery, "Vary", vary.join(", ")];
+export function listProxyHeaders({ ids, onEvery, vary }: ProxyHeaders): readonly string[] {
+  const headers = [...ids, ...onEvery];
+  if (vary.length > 0) headers.push("Vary", vary.join(", "));
+  return headers;
 }
 
 const jsonType = /^application\/json(?:\s*;|$)/i;

@@ -70,7 +70,10 @@ const identifyFailure = handleByKind<LoggedRestObservation, Failure>({
 /** Those that repeat during an outage (`identifyFailure`) are logged by the failure log, at `warn`. Clients can cause any number of those at `debug`. */
 const logLines: Record<LoggedRestObservation["kind"], LogLine> = {
   ...entryPointLogLines,
-  "service-failed": ["warn", "service did not respond; further failures are counted"],
+  "service-failed": [
+    "warn",
+    "service did not respond, or with an error that is no problem document; further failures are counted",
+  ],
   "dns-lookup-failed": ["warn", "DNS lookup of a service failed; its last addresses are still used"],
   "refresh-failed": ["warn", "cache entry not refreshed; further failures are counted"],
   "old-versions": ["info", "old versions are in use"],

@@ -33,6 +33,9 @@ export function groupsOfCommentChange({ id, postId, authorId }: RecordedComment)
 /** At both endpoints. */
 export const freshSeconds = 10;
 
+/** How long a response is still sent while the service fails, at both endpoints. */
+export const staleIfErrorSeconds = 300;
+
 const fieldGroups: FieldGroups = {
   "Query.comment": (_, { id }: { readonly id: string }) => groupsOfComment({ id }),
   "Query.comments": (_, { postId, authorId }: CommentFilters) =>
@@ -51,4 +54,4 @@ export function groupsOfChange({ kind, before, after }: RecordedChange): readonl
   return [...new Set(comments.flatMap(groupsOfCommentChange))];
 }
 
-export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };
+export const caching: ServiceCaching = { freshSeconds, staleIfErrorSeconds, fieldGroups, groupsOfChange };

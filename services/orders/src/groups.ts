@@ -31,6 +31,9 @@ export function groupsOfProductChanges(skus: readonly string[]): readonly string
 /** At both endpoints. */
 export const freshSeconds = 10;
 
+/** How long a response is still sent while the service fails, at both endpoints. */
+export const staleIfErrorSeconds = 300;
+
 /** Resolvers of orders are not listed, so responses with orders are not stored. */
 const fieldGroups: FieldGroups = {
   "Query.product": (_, { sku }: { readonly sku: string }) => groupsOfProduct(sku),
@@ -53,4 +56,4 @@ function groupNameOf(sku: string): string {
   return `orders:product-${hash.slice(0, skuCharsMax)}`;
 }
 
-export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };
+export const caching: ServiceCaching = { freshSeconds, staleIfErrorSeconds, fieldGroups, groupsOfChange };

@@ -35,6 +35,9 @@ export function groupsOfPostChange(...states: readonly (RecordedPost | undefined
 /** At both endpoints. */
 export const freshSeconds = 10;
 
+/** How long a response is still sent while the service fails, at both endpoints. */
+export const staleIfErrorSeconds = 300;
+
 const fieldGroups: FieldGroups = {
   "Query.post": (_, { id }: { readonly id: string }) => groupsOfPost({ id }),
   "Query.posts": (_, filters: Pick<PostFilters, "authorId">) =>
@@ -54,4 +57,4 @@ function toRecordedPost(row: RecordedChange["before"]): RecordedPost | undefined
   return row === null ? undefined : (row as unknown as RecordedPost);
 }
 
-export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };
+export const caching: ServiceCaching = { freshSeconds, staleIfErrorSeconds, fieldGroups, groupsOfChange };

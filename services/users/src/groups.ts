@@ -21,6 +21,9 @@ export function groupsOfUserChange(user: Pick<User, "id">): readonly string[] {
 /** At both endpoints. */
 export const freshSeconds = 10;
 
+/** How long a response is still sent while the service fails, at both endpoints: so long a deactivated account may be shown. */
+export const staleIfErrorSeconds = 60;
+
 const fieldGroups: FieldGroups = {
   "Query.user": (_, { id }: { readonly id: string }) => groupsOfUser({ id }),
   "Query.users": () => groupsOfUserList,
@@ -35,4 +38,4 @@ export function groupsOfChange({ kind, before, after }: RecordedChange): readonl
   return [...new Set(ids.flatMap((id) => groupsOfUserChange({ id })))];
 }
 
-export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };
+export const caching: ServiceCaching = { freshSeconds, staleIfErrorSeconds, fieldGroups, groupsOfChange };

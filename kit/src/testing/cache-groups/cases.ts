@@ -11,8 +11,10 @@ export interface Read {
   /** The path, the call of a root field, or the entity. */
   readonly subject: string;
   readonly status: number;
-  /** Whether shared caches may store it (RFC 9111, 3; RFC 9213). */
+  /** Whether shared caches may store it (RFC 9111, 3; RFC 9213), be it the REST proxy's alone. */
   readonly isStorable: boolean;
+  /** Of a REST response: whether any shared cache may store it. */
+  readonly isForEveryCache?: boolean;
   readonly groups: readonly string[];
   readonly etag: string;
   readonly text: string;

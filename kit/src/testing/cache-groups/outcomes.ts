@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import type { RecordedChange } from "../../feed/outbox.ts";
+import { proxyPolicyHeader } from "../../rest/caching.ts";
 import { etagOf, findLink } from "../response-headers.ts";
 import type { RestTestAnswer, TestService } from "../service.ts";
 import { findGraphqlRequests, readGraphql } from "./graphql-reads.ts";
@@ -72,12 +73,13 @@ function toRead(url: string, response: RestTestAnswer): Read {
   if (status >= 500) throw new Error(`${url} has status ${status}.`);
   // Without `Cache-Control` a cache may store the response; without `CDN-Cache-Control` there is no second policy.
   const policies = [headers.get("cache-control") ?? "", headers.get("cdn-cache-control")];
-  const isStorable = policies.some((policy) => policy !== null && !privatePolicy.test(policy));
+  const isForEveryCache = policies.some((policy) => policy !== null && !privatePolicy.test(policy));
   return {
     url,
     subject: url,
     status,
-    isStorable,
+    isStorable: isForEveryCache || headers.has(proxyPolicyHeader),
+    isForEveryCache,
     groups: readGroups(headers, "cache-groups"),
     etag: etagOf(response),
     text,

@@ -34,6 +34,43 @@ test("clients that waited for a private response send their own requests, and la
   expect((await get("/a")).body).toBe("shared");
 });
 
+test("a cookie reaches only the client for which the origin sent it", async () => {
+  const { send, get, nextRequest, received } = await setUp();
+  const head = (name: string) => [
+    "Cache-Control",
+    "public, max-age=60",
+    "ETag",
+    '"1"',
+    "Set-Cookie",
+    `session=${name}`,
+  ];
+  const clients = [send("/a"), send("/a")];
+  await received(2);
+  (await nextRequest()).respond(200, head("first"), "a");
+  (await nextRequest()).respond(200, head("second"), "a");
+  const responses = await Promise.all(clients.map(({ response }) => response));
+  expect(responses.map(({ headers }) => headers["set-cookie"])).toEqual([["session=first"], ["session=second"]]);
+  const third = get("/a");
+  (await nextRequest()).respond(200, ["Cache-Control", "max-age=60", "ETag", '"1"'], "a");
+  expect((await third).headers["set-cookie"]).toBeUndefined();
+  expect((await get("/a")).headers["cache-status"]).toContain("hit");
+});
+
+test("a cookie of a 304 reaches only the client that caused it", async () => {
+  const { get, nextRequest, passSeconds } = await setUp();
+  const head = ["Cache-Control", "max-age=1", "ETag", '"1"'];
+  const first = get("/a");
+  (await nextRequest()).respond(200, head, "a");
+  await first;
+  passSeconds(2);
+  const second = get("/a");
+  (await nextRequest()).respond(304, [...head, "Set-Cookie", "session=second"]);
+  expect((await second).headers["set-cookie"]).toEqual(["session=second"]);
+  const third = get("/a");
+  (await nextRequest()).respond(200, head, "a");
+  expect((await third).headers["set-cookie"]).toBeUndefined();
+});
+
 test("a private response to a token does not end coalescing for anonymous clients", async () => {
   const { get, send, nextRequest, requestCount, received } = await setUp();
   const mine = get("/a", { Authorization: "Bearer x" });

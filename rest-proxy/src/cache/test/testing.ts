@@ -139,13 +139,11 @@ async function forward(
   const addHeaders = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
-  const background = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
+  const fetch = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
-  await cache
-    .respond({ lookup, response, fetchers: { headers, background, forClient: background }, addHeaders })
-    .catch((error: unknown) => {
-      response.writeHead(502).end(String(error));
-    });
+  await cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders }).catch((error: unknown) => {
+    response.writeHead(502).end(String(error));
+  });
 }
 
 function toRequestStub(request: IncomingMessage, response: ServerResponse): OriginRequestStub {

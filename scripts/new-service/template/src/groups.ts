@@ -43,6 +43,9 @@ export function groupsOfWrite(row: RecordedRow): readonly string[] {
 
 export const freshSeconds = 10;
 
+/** How long a response is still sent while the service fails, at both endpoints. */
+export const staleIfErrorSeconds = 300;
+
 /** The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.spareGadget": (_, { id }: { readonly id: string }) => groupsOfOne({ id }),
@@ -62,4 +65,4 @@ export function groupsOfChange({ kind, before, after }: RecordedChange): readonl
   return [...new Set(rows.flatMap(groupsOfWrite))];
 }
 
-export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };
+export const caching: ServiceCaching = { freshSeconds, staleIfErrorSeconds, fieldGroups, groupsOfChange };

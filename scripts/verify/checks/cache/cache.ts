@@ -1,4 +1,5 @@
-// The public HTTP cache tests (http-cache-tests) against the shared cache alone, and against the REST proxy with its production settings.
+// The public HTTP cache tests (http-cache-tests) against the shared cache alone, and against the REST proxy with its production settings, with routes
+// made for the tests and with those of the product.
 import { defineVerification, MissingToolError } from "../../verification.ts";
 import { installTool } from "../../tool-install.ts";
 import { type KnownFailure, knownFailuresOf } from "./known-failures.ts";
@@ -7,12 +8,14 @@ import { loadSuite, type SuiteResults, type SuiteTest, suitePackage } from "./su
 
 export const cache = defineVerification({
   name: "cache",
-  summary: "the shared cache, alone and in the REST proxy, passes the public HTTP cache tests but for listed failures",
+  summary:
+    "the shared cache, alone, in the REST proxy and on the product's routes, passes the public HTTP cache tests but for listed failures",
   description: `Runs the public HTTP cache tests (http-cache-tests, installed separately in tools/cache-suite) in front of the suite's origin, and compares the
 failures with scripts/verify/checks/cache/known-failures.ts. "cache" is the shared cache of the REST proxy alone
 (rest-proxy/src/cache/standalone): it obeys the clients' Cache-Control, accepts every method, and allows heuristic freshness for every response.
 "proxy" is the REST proxy with PROFILE=production and the default settings, but with the routes of scripts/verify/checks/cache/routes.json,
-which allow heuristic freshness, and without a rate limit for the tests.`,
+which allow heuristic freshness, and without a rate limit for the tests. "product" is the same with supergraph/routes.json: the tests
+read and delete comments. The tests that the suite has in its repository and not in its release are in later-tests.ts.`,
   options: {},
   control: "the tests run without a working cache",
   async run({ isControl, print, claim, onCleanup }) {
@@ -21,10 +24,10 @@ which allow heuristic freshness, and without a rate limit for the tests.`,
     const suite = await loadSuite();
     const origin = await startOrigin(suite.origin);
     onCleanup(() => origin.stop());
-    for (const subject of ["cache", "proxy"] as const) {
+    for (const subject of ["cache", "proxy", "product"] as const) {
       const server = await startSubject(subject, origin.url, isControl);
       onCleanup(() => server.stop());
-      const results = await suite.run({ cache: server.url, origin: origin.url });
+      const results = await suite.run({ cache: server.url, testPath: server.testPath, origin: origin.url });
       const changes = findChanges(suite.tests, results, knownFailuresOf(subject));
       if (!isControl) for (const change of changes) print(`  ${subject}: ${change}`);
       claim(`${subject}: of ${suite.tests.length} tests only the known ones fail`, changes.length === 0, {

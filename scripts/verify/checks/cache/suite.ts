@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { laterTests } from "./later-tests.ts";
 
 /** The folder whose package.json has the suite. */
 export const suitePackage = join(import.meta.dirname, "../../../../tools/cache-suite");
@@ -31,6 +32,8 @@ export interface Suite {
 interface SuiteUrls {
   /** Of the cache to test. */
   readonly cache: string;
+  /** Where it serves the tests, which have an id each: another URL than the suite's `/test` below `cache`, if that is no route of it. */
+  readonly testPath: string;
   /** The configuration and the state of each test are sent to the origin directly. */
   readonly origin: string;
 }
@@ -66,7 +69,8 @@ type Handle = (segments: readonly string[], request: IncomingMessage, response: 
 
 /** The tests that run at the same time, as in the suite's own runner. */
 const chunkSize = 100;
-const restPrefix = /^\/rest\/v\d+/;
+/** As the proxy forwards the path of a test: with the prefix of a service's REST endpoint, for a product's route with its path instead of `/test`. */
+const forwardedPath = /^\/rest\/v\d+\/\w+(?=\/)/;
 
 export async function loadSuite(): Promise<Suite> {
   const rawTests = await loadTests();
@@ -78,11 +82,11 @@ export async function loadSuite(): Promise<Suite> {
   return {
     tests: rawTests.map(({ id, name, depends_on: dependsOn = [] }) => ({ id, name, dependsOn })),
     origin: await loadOrigin(),
-    async run({ cache, origin }) {
+    async run({ cache, testPath, origin }) {
       config.setBaseUrl(cache);
       config.setFetch((url, init) => {
         const isTestRequest = url.startsWith(`${cache}/test/`);
-        return fetch(isTestRequest ? url : url.replace(cache, origin), init);
+        return fetch(url.replace(isTestRequest ? `${cache}/test` : cache, isTestRequest ? testPath : origin), init);
       });
       // Removes the results of an earlier run.
       for (const id of Object.keys(testResults)) Reflect.deleteProperty(testResults, id);
@@ -100,7 +104,8 @@ export async function loadSuite(): Promise<Suite> {
 async function loadTests(): Promise<readonly RawTest[]> {
   const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly RawGroup[] };
   const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: RawGroup };
-  const tests = [...groups, asTargeted(surrogate)].flatMap((group) => group.tests);
+  const released = [...groups, asTargeted(surrogate)].flatMap((group) => group.tests);
+  const tests: readonly RawTest[] = [...released, ...laterTests];
   return tests.filter((test) => !test.browser_only);
 }
 
@@ -116,12 +121,23 @@ async function loadOrigin(): Promise<RequestListener> {
   });
 
   return (request, response) => {
-    request.url = (request.url ?? "/").replace(restPrefix, "");
+    const url = request.url ?? "/";
+    request.url = url.replace(forwardedPath, "/test");
+    // The REST proxy forwards the errors of services only as problem documents. The suite's own type is text/plain.
+    if (request.url !== url) setTypeOfErrors(response);
     const { pathname } = new URL(request.url, "http://origin.invalid");
     const [name, ...segments] = pathname.slice(1).split("/");
     const handle = handlers.get(name);
     if (handle) handle(segments, request, response);
     else response.writeHead(404).end();
+  };
+}
+
+function setTypeOfErrors(response: ServerResponse): void {
+  const writeHead = response.writeHead.bind(response) as (...parameters: unknown[]) => ServerResponse;
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    if (status >= 400) response.setHeader("Content-Type", "application/problem+json");
+    return writeHead(status, ...rest);
   };
 }
 

@@ -51,12 +51,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       return respondWithComments(request, readFilters(request, readCommentFilters));
     },
     async listPostComments(request) {
-      const postId = idOf(request);
-      const filters = readFilters(request, (query) => readCommentFilters({ ...query, postId }));
+      const filters = readFilters(request, (query) => readCommentFilters({ ...query, postId: idOf(request) }));
       return respondWithComments(request, filters);
     },
     async getComment(request) {
       return respondToRead(request, {
+        missingGroups: groupsOfComment({ id: idOf(request) }),
         readVersion: async () => toMetadata(await actions.getCommentState(idOf(request), deletedAs)),
         load: async () => toResponse(await actions.getComment(idOf(request), deletedAs)),
       });

@@ -167,6 +167,7 @@ function createProductHandlers(
       // `?? ""` is only for the type: the path of the route has `:sku`.
       const sku = request.params["sku"] ?? "";
       return respondToRead(request, {
+        missingGroups: groupsOfProduct(sku),
         readVersion: async () => toMetadata(sku, await actions.getProductVersion(sku)),
         load: async () => {
           const product = await actions.getProduct(sku);

@@ -1,12 +1,12 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import { freshSeconds } from "../groups.ts";
+import { freshSeconds, staleIfErrorSeconds } from "../groups.ts";
 
 /** A browser's cache would show the stock from before the user's order. Other shared caches than the REST proxy's follow no writes. */
 const freshness = {
   browserSeconds: 0,
   sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
-  staleIfErrorSeconds: 300,
+  staleIfErrorSeconds,
 } as const;
 
 export const routes = [

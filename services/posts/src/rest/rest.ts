@@ -53,6 +53,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async getPost(request) {
       const { identity } = request;
       return respondToRead(request, {
+        missingGroups: groupsOfPost({ id: idOf(request) }),
         readVersion: async () => toMetadata(requireFound(await actions.findPostState(identity, idOf(request)))),
         load: async () => toResponse(requireFound(await actions.findPost(identity, idOf(request)))),
       });

@@ -1,12 +1,12 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import { freshSeconds } from "../groups.ts";
+import { freshSeconds, staleIfErrorSeconds } from "../groups.ts";
 
 /** No invalidation reaches browsers, and other shared caches than the REST proxy's follow no writes. A stale post does no harm. */
 const freshness = {
   browserSeconds: 2,
   sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
-  staleIfErrorSeconds: 300,
+  staleIfErrorSeconds,
 } as const;
 
 export const routes = [

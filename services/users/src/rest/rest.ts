@@ -55,6 +55,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async getUser(request) {
       const { identity } = request;
       return respondToRead(request, {
+        missingGroups: groupsOfUser({ id: idOf(request) }),
         readVersion: async () => toMetadata(identity, await actions.getActiveState(idOf(request), deactivatedAs)),
         load: async () => toResponse(identity, await actions.getActiveUser(idOf(request), deactivatedAs)),
       });

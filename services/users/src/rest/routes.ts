@@ -1,16 +1,16 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import { freshSeconds } from "../groups.ts";
+import { freshSeconds, staleIfErrorSeconds } from "../groups.ts";
 
 /**
  * For responses to anonymous clients, which are public although the routes are `private`: only callers with a token can get private fields.
  * Browsers revalidate each time, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because
- * other shared caches follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
+ * other shared caches follow none.
  */
 const freshness = {
   browserSeconds: 0,
   sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
-  staleIfErrorSeconds: 60,
+  staleIfErrorSeconds,
 } as const;
 
 export const routes = [

@@ -23,7 +23,7 @@ function open(bytesMax?: number): SubgraphCache {
   return cache;
 }
 
-const public5 = { key: "k", data: { a: 1 }, groups: [], seconds: 5, needsFeed: false };
+const public5 = { key: "k", data: { a: 1 }, groups: [], seconds: 5, staleIfErrorSeconds: 60, needsFeed: false };
 
 test("a result is used until its freshness ends, counted from when its request was sent", () => {
   const cache = open();
@@ -36,6 +36,20 @@ test("a result is used until its freshness ends, counted from when its request w
   expect(cache.find("k", 0)?.seconds).toBe(0);
   nowMs += 1;
   expect(cache.find("k", 0)).toBeUndefined();
+});
+
+test("for a failed read, a result is used until its stale-if-error ends, counted from the end of its freshness", () => {
+  const cache = open();
+  cache.put(cache.startFill(3), public5);
+  nowMs += 64_999;
+  expect(cache.find("k", 3)).toBeUndefined();
+  expect(cache.findStale("k", 3)).toMatchObject({ stored: { data: { a: 1 } }, seconds: undefined });
+  expect(cache.findStale("k", 4)).toBeUndefined();
+  nowMs += 1;
+  expect(cache.findStale("k", 3)).toBeUndefined();
+  cache.put(cache.startFill(3), { ...public5, staleIfErrorSeconds: 0 });
+  nowMs += 5_000;
+  expect(cache.findStale("k", 3)).toBeUndefined();
 });
 
 test("without a feed, a write of this process makes the results from before it unusable", () => {

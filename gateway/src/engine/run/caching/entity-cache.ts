@@ -71,7 +71,10 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       countFeedChange(service)?.forgetWrites();
       invalidate(service);
     },
-    onState: (service, state, cause) => observe({ kind: "feed-state", service, state, cause }),
+    onState(service, state, cause) {
+      freshnessOf.get(service)?.noteFeedState(state);
+      observe({ kind: "feed-state", service, state, cause });
+    },
   });
   const freshnessOf = new Map(
     Array.from(o.services, (service) => [service, new ServiceFreshness({ service, feeds, log, nowMs })]),

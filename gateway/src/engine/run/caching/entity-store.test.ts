@@ -50,6 +50,7 @@ function result(key: string, o: Partial<NewResult> = {}): NewResult {
     groups: ["g"],
     sentAtMs: 0,
     freshMs: 1,
+    staleIfErrorMs: 0,
     needsFeed: true,
     settledWrites: 0,
   };

@@ -14,6 +14,8 @@ export interface EntityFill extends Fill {
 export interface Lifetime extends Pick<EntityFill, "sentAtMs" | "settledWrites"> {
   /** After `sentAtMs`, or after the service's feed has last confirmed it. */
   readonly freshMs: number;
+  /** After `freshMs`, while the service fails. */
+  readonly staleIfErrorMs: number;
   /** Whether it is fresh for `freshMs` only while the service's feed is up. */
   readonly needsFeed: boolean;
 }
@@ -38,6 +40,8 @@ export function confirmedMsOf({ needsFeed, freshMs }: Pick<Lifetime, "needsFeed"
 
 export class ServiceFreshness {
   feedChanges = 0;
+  /** Undefined while the feed is up. */
+  #downSinceMs: number | undefined;
   readonly #o: FreshnessOptions;
   #ownWrites: readonly ServiceWrite[] = [];
 
@@ -67,6 +71,19 @@ export class ServiceFreshness {
       if (result.needsFeed && ageMs >= feedDownMsMax) return undefined;
     }
     return Math.floor((isConfirmed ? result.freshMs : result.freshMs - ageMs) / 1_000);
+  }
+
+  noteFeedState(state: "up" | "down"): void {
+    this.#downSinceMs = state === "down" ? this.#o.nowMs() : undefined;
+  }
+
+  /** The same rule as the REST proxy's for `stale-if-error`. The age counts from when the service or its feed has last confirmed the result. */
+  isUsableOnError(result: Lifetime, settledWrites: number): boolean {
+    const { sentAtMs, freshMs, staleIfErrorMs, needsFeed } = result;
+    if (this.#isUp() !== true && result.settledWrites !== settledWrites) return false;
+    const atMs = this.#o.nowMs();
+    const lastUpMs = needsFeed ? Math.min(this.#downSinceMs ?? atMs, sentAtMs + confirmedMsMin) : sentAtMs;
+    return atMs - Math.max(sentAtMs, lastUpMs) < freshMs + staleIfErrorMs;
   }
 
   /** Of results that have not expired. False while the feed is down: `secondsLeft` decides for each. */

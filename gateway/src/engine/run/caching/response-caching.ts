@@ -9,6 +9,8 @@ export interface ResponseCaching {
 
 export interface SubgraphCaching {
   readonly seconds: number;
+  /** After `seconds`, while the subgraph fails (RFC 5861, 4). */
+  readonly staleIfErrorSeconds: number;
   /** Undefined if the whole response must not be stored. */
   readonly groups: readonly string[] | undefined;
   /** By the response name of each `_entities` field; null for an entity that must not be stored. Undefined if none are declared. */
@@ -56,11 +58,12 @@ export function readSubgraphCaching(
 ): SubgraphCaching | undefined {
   const { cache, apolloCacheTags = [] } = Object(extensions) as Readonly<Record<string, unknown>>;
   const needsFeed = cache !== undefined;
-  const declared = cache ?? { seconds: readPublicSeconds(cacheControl), groups: apolloCacheTags };
-  const { seconds, groups, entities } = Object(declared) as Readonly<Record<string, unknown>>;
+  const declared = cache ?? { ...readPublicFreshness(cacheControl), groups: apolloCacheTags };
+  const { seconds, staleIfErrorSeconds, groups, entities } = Object(declared) as Readonly<Record<string, unknown>>;
   if (typeof seconds !== "number" || !Number.isInteger(seconds) || seconds < 1) return undefined;
   return {
     seconds,
+    staleIfErrorSeconds: typeof staleIfErrorSeconds === "number" ? staleIfErrorSeconds : 0,
     groups: isGroupList(groups) ? groups : undefined,
     entities: isEntityGroups(entities) ? entities : undefined,
     needsFeed,
@@ -83,8 +86,10 @@ const maxAgePattern = /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/;
 /** RFC 9111, 5.2.2: not stored, or not reused without validation, which the entity cache cannot do. */
 const forbiddingDirectives: ReadonlySet<string> = new Set(["no-store", "no-cache", "private"]);
 
+const staleIfErrorPattern = /(?:^|,)stale-if-error=(\d{1,9})(?:,|$)/;
+
 /** Undefined unless it is public. */
-function readPublicSeconds(cacheControl = ""): number | undefined {
+function readPublicFreshness(cacheControl = ""): Pick<SubgraphCaching, "seconds" | "staleIfErrorSeconds"> | undefined {
   const directives = cacheControl
     .toLowerCase()
     .split(",")
@@ -95,7 +100,9 @@ function readPublicSeconds(cacheControl = ""): number | undefined {
   // `s-maxage` overrides `max-age` (RFC 9111, 5.2.2.10): in reverse order it comes first.
   const reversed = directives.toSorted().reverse().join(",");
   const [, seconds] = maxAgePattern.exec(reversed) ?? [];
-  return seconds === undefined ? undefined : Number(seconds);
+  const [, staleIfErrorSeconds = 0] = staleIfErrorPattern.exec(reversed) ?? [];
+  if (seconds === undefined) return undefined;
+  return { seconds: Number(seconds), staleIfErrorSeconds: Number(staleIfErrorSeconds) };
 }
 
 /** Asks a service of this platform for `extensions.cache`. */

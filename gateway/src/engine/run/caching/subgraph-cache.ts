@@ -13,12 +13,13 @@ import { type ComposedResult, createWholeResults, type WholeResults } from "./wh
 interface Storable extends Pick<StoredResult, "key" | "data" | "groups" | "needsFeed"> {
   /** How long it is fresh, at least 1. */
   readonly seconds: number;
+  readonly staleIfErrorSeconds: number;
 }
 
 export interface CacheHit {
   readonly stored: StoredResult;
-  /** In whole seconds; 0 for less than one. */
-  readonly seconds: number;
+  /** In whole seconds; 0 for less than one. Undefined for a stale result, which other caches must not store. */
+  readonly seconds: number | undefined;
 }
 
 const markMs = 10_000;
@@ -78,6 +79,13 @@ export class SubgraphCache {
     return seconds === undefined ? undefined : { stored, seconds };
   }
 
+  /** For a read that has failed. */
+  findStale(key: string, settledWrites: number): CacheHit | undefined {
+    const stored = this.#parts.store.find(key);
+    if (!stored || !this.#freshness.isUsableOnError(stored, settledWrites)) return undefined;
+    return { stored, seconds: undefined };
+  }
+
   /** Counts its parts as read. */
   findWhole(body: string, settledWrites: number): ComposedResult | undefined {
     const { store, nowMs } = this.#parts;
@@ -88,7 +96,7 @@ export class SubgraphCache {
       whole.usedAtMs = now;
       for (const { key } of whole.parts) store.find(key);
     }
-    this.count({ hit: whole.parts.length, miss: 0, bypass: 0 });
+    this.count({ hit: whole.parts.length });
     return whole.result;
   }
 
@@ -107,12 +115,13 @@ export class SubgraphCache {
   }
 
   /** Unless the result may be older than a known change, has too many groups, or needs a feed that the subgraph does not have. */
-  put(fill: EntityFill, { seconds, ...result }: Storable): void {
+  put(fill: EntityFill, { seconds, staleIfErrorSeconds, ...result }: Storable): void {
     const { store, marks, log } = this.#parts;
     if (result.needsFeed && !this.#freshness.hasFeed) return;
     if (result.groups.length > groupsMax || log.isOutdated(fill, result.groups)) return;
     const { origin, sentAtMs, settledWrites } = fill;
-    store.put({ ...result, origin, freshMs: 1_000 * seconds, sentAtMs, settledWrites });
+    const [freshMs, staleIfErrorMs] = [1_000 * seconds, 1_000 * staleIfErrorSeconds];
+    store.put({ ...result, origin, freshMs, staleIfErrorMs, sentAtMs, settledWrites });
     marks.delete(result.key);
   }
 
@@ -125,8 +134,7 @@ export class SubgraphCache {
     return this.#parts.marks.has(key);
   }
 
-  /** Read from the cache, fetched without credentials, and fetched with credentials because they are marked. */
-  count(results: Readonly<Record<EntityLookup, number>>): void {
+  count(results: Readonly<Partial<Record<EntityLookup, number>>>): void {
     this.#parts.observe({ kind: "entity-cache-read", service: this.#subgraph, results });
   }
 

@@ -152,7 +152,7 @@ export function compose(
   let isDataNull = false;
   let isDocumentRejected = false;
   for (const [slot, hit] of hits) {
-    caching.add({ seconds: hit.seconds, groups: hit.stored.groups });
+    caching.add(hit.seconds === undefined ? undefined : { seconds: hit.seconds, groups: hit.stored.groups });
     values.set(slot, hit.stored.data);
   }
   for (const { sent, result, used } of fetches) {
@@ -170,7 +170,7 @@ export function compose(
     data,
     errors,
     replica: "entity cache",
-    caching: declared && { ...declared, entities: undefined, needsFeed: true },
+    caching: declared && { ...declared, staleIfErrorSeconds: 0, entities: undefined, needsFeed: true },
     isDocumentRejected,
   };
 }

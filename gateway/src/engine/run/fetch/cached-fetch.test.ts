@@ -1,6 +1,7 @@
 import { AbortSource } from "@tributary/kit/http/abort-source";
 import { expect, test } from "vitest";
 import { createEntityCache } from "../caching/entity-cache.ts";
+import { createCachingCollector } from "../caching/response-caching.ts";
 import { withEntityCache } from "./cached-fetch.ts";
 import { createFetch } from "./fetch.ts";
 import type { SubgraphRequest } from "./subgraph-request.ts";
@@ -9,10 +10,11 @@ import { toRead, toResult } from "./testing/reads.ts";
 // gateway/test/entity-cache.test.ts has the whole gateway, with entities, credentials and errors.
 
 const { signal } = new AbortController();
-const entityCache = () =>
+const entityCache = (nowMs?: () => number) =>
   createEntityCache({
     ...{ services: new Set(["notes"]), bytesMax: 1_000_000, feedUrls: {}, feedKey: "", requestTimeoutMs: 1_000 },
     ...{ nameOf: (subgraph: string) => subgraph, observe: () => {} },
+    ...(nowMs && { nowMs }),
   });
 
 function setUp(seconds: number | undefined) {
@@ -21,7 +23,8 @@ function setUp(seconds: number | undefined) {
   const sent: SubgraphRequest[] = [];
   const fetch = withEntityCache((request) => {
     sent.push(request);
-    const caching = seconds === undefined ? undefined : { seconds, groups: [], entities: undefined, needsFeed: false };
+    const declared = { staleIfErrorSeconds: 0, groups: [], entities: undefined, needsFeed: false };
+    const caching = seconds === undefined ? undefined : { seconds, ...declared };
     const result = { ...toResult({ me: request.authorization ?? "public" }), caching };
     request.onResult?.(result);
     return Promise.resolve(result);
@@ -52,6 +55,31 @@ test("a result that is not for every caller is fetched again with the caller's c
   expect(await fetchData(read("Bearer a"))).toEqual({ me: "Bearer a" });
   expect(await fetchData(read("Bearer b"))).toEqual({ me: "Bearer b" });
   expect(sent.map(({ authorization }) => authorization)).toEqual([undefined, "Bearer a", "Bearer b"]);
+});
+
+test("a stale result, used because the fetch failed, must not be stored by other caches", async () => {
+  let nowMs = 0;
+  const cache = entityCache(() => nowMs).of("notes");
+  if (!cache) throw new Error("The cache is on.");
+  let isDown = false;
+  const caching = { seconds: 5, staleIfErrorSeconds: 60, groups: [], entities: undefined, needsFeed: false };
+  const fetch = withEntityCache((request) => {
+    const failed = { kind: "failed", code: "SUBGRAPH_UNAVAILABLE", cause: undefined, replica: undefined } as const;
+    const result = isDown ? failed : { ...toResult({ me: "public" }), caching };
+    request.onResult?.(result);
+    return Promise.resolve(result);
+  });
+  const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
+  const scope = { caching: createCachingCollector() };
+  const read = { ...toRead('{"query":"{ me }"}', scope), cacheable: { cache, listParts } };
+  expect(await fetch(read, signal)).toMatchObject({ data: { me: "public" }, caching: { seconds: 5 } });
+  isDown = true;
+  nowMs += 64_999;
+  const stale = await fetch(read, signal);
+  expect(stale).toMatchObject({ data: { me: "public" }, errors: [] });
+  expect(stale).not.toHaveProperty("caching.seconds");
+  nowMs += 1;
+  expect(await fetch(read, signal)).toMatchObject({ kind: "failed" });
 });
 
 test("a request that is not cacheable is passed on as it is", async () => {

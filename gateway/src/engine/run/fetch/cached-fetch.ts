@@ -64,8 +64,12 @@ async function readThroughCache(
     cache.putWhole(body, result, hits.values());
     return result;
   }
-  const fetches = areAllHits ? [] : await Promise.all([readMissing(read, missing), readAsCaller(read, marked)]);
-  return compose(read, hits, fetches.flat(), scope.caching !== undefined);
+  if (areAllHits) return compose(read, hits, [], scope.caching !== undefined);
+  const [fetched, ownFetches] = await Promise.all([readMissing(read, missing), readAsCaller(read, marked)]);
+  const stale = mayUseStored && fetched.some(({ result }) => isFailure(result)) ? findStale(read, missing) : [];
+  for (const [slot, hit] of stale) hits.set(slot, hit);
+  const fetches = stale.length > 0 ? ownFetches : [...fetched, ...ownFetches];
+  return compose(read, hits, fetches, scope.caching !== undefined);
 }
 
 function findUsable({ cache, request: { scope, settledWrites } }: Read, { key }: Slot): CacheHit | undefined {
@@ -73,6 +77,26 @@ function findUsable({ cache, request: { scope, settledWrites } }: Read, { key }:
   // The caching headers of the client's response need at least one whole second.
   const isAlmostStale = scope.caching !== undefined && hit?.seconds === 0;
   return isAlmostStale ? undefined : hit;
+}
+
+/** What a service of this platform sends in errors instead of the status 500 or 503. */
+const failureCodes: ReadonlySet<unknown> = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
+
+function isFailure(result: FetchResult): boolean {
+  if (result.kind !== "graphql") return result.kind !== "abandoned";
+  return result.errors.some(({ extensions }) => failureCodes.has(extensions["code"]));
+}
+
+/** RFC 5861, 4: for a failed fetch. Empty unless all slots have a result. */
+function findStale({ cache, request }: Read, slots: readonly Slot[]): readonly (readonly [Slot, CacheHit])[] {
+  const stale: [Slot, CacheHit][] = [];
+  for (const slot of slots) {
+    const hit = cache.findStale(slot.key, request.settledWrites);
+    if (!hit) return [];
+    stale.push([slot, hit]);
+  }
+  cache.count({ stale: stale.length });
+  return stale;
 }
 
 /** With the caller's credentials (if any), slots that may not be the same for every caller are fetched again. */
@@ -111,10 +135,10 @@ async function readAsCaller(read: Read, slots: readonly Slot[]): Promise<readonl
 
 function storeResults(cache: SubgraphCache, fill: EntityFill, sent: SentSlots, result: FetchResult): void {
   if (result.kind !== "graphql" || !result.caching) return;
-  const { seconds, needsFeed } = result.caching;
+  const { seconds, staleIfErrorSeconds, needsFeed } = result.caching;
   const values = listValues(sent, result);
   for (const [slot, groups] of findStorable(sent, result)) {
     const data = values.get(slot) as Readonly<Record<string, unknown>>;
-    cache.put(fill, { key: slot.key, data, groups, seconds, needsFeed });
+    cache.put(fill, { key: slot.key, data, groups, seconds, staleIfErrorSeconds, needsFeed });
   }
 }

@@ -137,7 +137,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_entity_cache_lookups_total: {
     kind: "counter",
-    help: "Entities and results of root fields: from the entity cache (hit), fetched for everyone (miss), or fetched for the caller since the last result was the caller's (bypass).",
+    help: "Entities and results of root fields: from the entity cache (hit), fetched for everyone (miss), or fetched for the caller since the last result was the caller's (bypass). Also the stored ones that were used because the subgraph failed (stale; misses count these too).",
     labels: ["subgraph", "result"],
     expected: { result: ["hit", "miss", "bypass"] },
   },

@@ -63,10 +63,11 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       response.writeHead(fresh.status, fresh.headers).end(fresh.body);
       return;
     }
+    const isGet = request.method === "GET";
     const fetchers: OriginFetchers = {
       headers: withHost(request, host),
-      forClient: (originRequest) => http.fetch(target, originRequest, hasBody(request) ? request : undefined),
-      background: (originRequest) => http.fetch(target, originRequest, undefined),
+      // Several clients may wait for the response to a GET.
+      fetch: (originRequest) => http.fetch(target, originRequest, isGet || !hasBody(request) ? undefined : request),
     };
     await cache.respond({ lookup, response, fetchers, addHeaders: addNoHeaders });
   }

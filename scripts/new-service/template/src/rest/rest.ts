@@ -49,6 +49,7 @@ export function createHandlers(
     },
     async getSpareGadget(request) {
       return respondToRead(request, {
+        missingGroups: groupsOfOne({ id: idOf(request) }),
         readVersion: async () => toMetadata(await actions.getState(idOf(request))),
         load: async () => toResponse(await actions.getOne(idOf(request))),
       });

@@ -1,5 +1,5 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import { freshSeconds } from "../groups.ts";
+import { freshSeconds, staleIfErrorSeconds } from "../groups.ts";
 
 /**
  * How long caches may use a response. The REST proxy follows every write; the times are short for browsers (`browserSeconds`) and other shared
@@ -9,7 +9,7 @@ const freshness = {
   browserSeconds: 2,
   sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
-  staleIfErrorSeconds: 300,
+  staleIfErrorSeconds,
 } as const;
 
 export const routes = [
