@@ -105,8 +105,8 @@ FROM process AS gateway
 COPY --from=gateway-files /app/node_modules node_modules
 COPY --from=gateway-files /app/kit kit
 COPY --from=gateway-files /app/gateway gateway
-COPY supergraph/supergraph.graphql supergraph/
-ENV APOLLO_TELEMETRY_DISABLED=1 SUPERGRAPH_FILE=/app/supergraph/supergraph.graphql
+COPY supergraph/supergraph.graphql supergraph/gateway.yaml supergraph/
+ENV APOLLO_TELEMETRY_DISABLED=1 SUPERGRAPH_FILE=/app/supergraph/supergraph.graphql SETTINGS_FILE=/app/supergraph/gateway.yaml
 USER node
 # Flags for one core; `npm run bench` uses the same. A young generation of 16 MB instead of 64 MB saves 65 MB of memory without more CPU
 # per response. One V8 helper thread instead of four leaves the main thread half of the core, not a fifth, while garbage is collected.

@@ -11,6 +11,7 @@ import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
 import { platformTeam, readSubgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
 import { deriveFiles } from "./generate/derived-files.ts";
+import { generateGatewayFiles } from "./generate/gateway-files.ts";
 import { findMissingCode } from "./generate/missing-code.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 import type { DerivedService } from "./generate/service-template.ts";
@@ -38,6 +39,7 @@ export async function generateRepository(
   const routes = composition.files?.find(({ path }) => path === routesFile);
   if (routes?.content !== undefined)
     results.push(await composeDocuments(root, services), deriveFiles(root, addResources(services, routes.content)));
+  results.push({ ok: true, files: generateGatewayFiles(root), warnings: [] });
   return combineResults(results);
 }
 

@@ -26,6 +26,7 @@ test("a descriptor needs a name, a description, a team and a port, and the rest 
       url: "http://127.0.0.1:4005/graphql",
       variablePrefix: "REVIEWS",
       scopes: {},
+      codes: [],
       seed: false,
     },
     expect.objectContaining({ name: "line-items", variablePrefix: "LINE_ITEMS" }),
@@ -50,8 +51,10 @@ test.each([
   ],
   [{ scopes: { "reviews:a:b:c": "Change." } }, 'scopes: "reviews:a:b:c" has to begin with'],
   [{ scopes: { "reviews:write": "" } }, "scopes.reviews:write has to say what the scope allows"],
+  [{ codes: "OUT_OF_STOCK" }, "codes has to be a list of error codes"],
+  [{ codes: ["CONFLICT", "sold-out"] }, "codes.1 has to be in capitals, such as OUT_OF_STOCK"],
   [{ seed: "yes" }, "seed has to be true or false"],
-  [{ ports: 1 }, "ports is unknown. The fields are name, description, team, port, scopes, seed."],
+  [{ ports: 1 }, "ports is unknown. The fields are name, description, team, port, scopes, codes, seed."],
 ])("%j is rejected with the file, the field and what to do", (change, message) => {
   write("reviews", { ...reviews, ...change });
   expect(() => readServices(root)).toThrow(`services/reviews/service.json: ${message}`);

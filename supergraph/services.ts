@@ -17,6 +17,8 @@ export interface Service extends Subgraph {
   readonly variablePrefix: string;
   /** What each allows. `NAME:write` is for the caller's own data, `NAME:write:all` for the data of others. */
   readonly scopes: Readonly<Record<string, string>>;
+  /** Of `extensions.code` in GraphQL, besides those that the gateway publishes for every subgraph (gateway.yaml). */
+  readonly codes: readonly string[];
   /** Whether it has rows in its seed.sql, or in scripts/seed. */
   readonly seed: boolean;
 }
@@ -39,6 +41,7 @@ const reservedNames = new Set(
 );
 /** The migration of the service NAME is `migrate-NAME`, its database cluster `NAME-db`, its feed's variable NAME_FEED_URL. */
 const reservedPattern = /^(?:every|migrate)-|-(?:db|feed|secrets|keys|to-database)$/;
+const codePattern = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 const scopeWordPattern = /^[a-z]+(-[a-z]+)*$/;
 /** Ports of the platform's other processes, with their variables in scripts/start/parts.ts. */
 const reservedPorts = new Map([
@@ -76,6 +79,12 @@ const descriptor = z.strictObject({
       "has to be an object of scopes with what each allows",
     )
     .default({}),
+  codes: z
+    .array(
+      z.string("has to be an error code").regex(codePattern, "has to be in capitals, such as OUT_OF_STOCK"),
+      "has to be a list of error codes",
+    )
+    .default([]),
   seed: z.boolean("has to be true or false").default(false),
 });
 type Descriptor = z.infer<typeof descriptor>;
@@ -95,12 +104,13 @@ export function readServices(root: string): readonly Service[] {
 }
 
 /** Adds what follows by convention from the name, the team and the port. */
-export function toService({ name, description, team, port, scopes, seed }: Descriptor): Service {
+export function toService({ name, description, team, port, scopes, codes, seed }: Descriptor): Service {
   return {
     name,
     description,
     port,
     scopes,
+    codes,
     seed,
     feedPort: feedPortOf(port),
     folder: `services/${name}`,

@@ -21,7 +21,8 @@ beforeAll(async () => {
   for (const path of ["Dockerfile", "docker-compose.yml", "docker-compose.observability.yml", ".github"])
     cpSync(join(root, path), join(clone, path), { recursive: true });
   before = readTree();
-  plant("odd-parts", 4055, { scopes: { "odd-parts:read": "Read.", "odd-parts:write:all": "Write." } }, ["/odd-parts"]);
+  const scopes = { "odd-parts:read": "Read.", "odd-parts:write:all": "Write." };
+  plant("odd-parts", 4055, { scopes, codes: ["SOLD_OUT", "TOO_ODD"] }, ["/odd-parts"]);
   plant("p9", 4066, { seed: true }, []);
   expect(await generate("--check")).toBe(1);
   expect(await generate()).toBe(0);
@@ -30,9 +31,16 @@ beforeAll(async () => {
 afterAll(() => rmSync(clone, { recursive: true }));
 
 describe.each([
-  { name: "odd-parts", prefix: "ODD_PARTS", port: 4055, feedPort: 4155, isSeeded: false },
-  { name: "p9", prefix: "P9", port: 4066, feedPort: 4166, isSeeded: true },
-])("$name", ({ name, prefix, port, feedPort, isSeeded }) => {
+  {
+    name: "odd-parts",
+    prefix: "ODD_PARTS",
+    port: 4055,
+    feedPort: 4155,
+    isSeeded: false,
+    codes: ["SOLD_OUT", "TOO_ODD"],
+  },
+  { name: "p9", prefix: "P9", port: 4066, feedPort: 4166, isSeeded: true, codes: [] },
+])("$name", ({ name, prefix, port, feedPort, isSeeded, codes }) => {
   test("compose has its container, migration, secrets and database, and every other process knows its address", () => {
     const { services, volumes } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
     const image = `tributary/${name}:\${VERSION:-local}`;
@@ -97,6 +105,13 @@ describe.each([
     expect(expressionOf("UnitDown")).toContain(`or absent(up{job="${name}"})`);
     for (const alert of ["UnitDown", "ReplicaDown", "MemoryNearLimit"])
       expect(expressionOf(alert)).toMatch(new RegExp(`job=~"[^"]*\\|${name}["|]`));
+  });
+
+  test("the gateway publishes its error codes", () => {
+    const { errors } = parse(read("supergraph/gateway.yaml")) as {
+      readonly errors: { readonly subgraphs: Readonly<Record<string, object>> };
+    };
+    expect(errors.subgraphs[name]).toEqual({ codes });
   });
 
   test("its team owns its folder, its packages are in the images, and development has its address", () => {

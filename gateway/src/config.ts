@@ -11,6 +11,7 @@ import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import type { OperationLimits } from "./engine/parse/limits.ts";
+import type { SettingsFile } from "./settings/settings-schema.ts";
 import { readSubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 
 export type Config = ReturnType<typeof readConfig>;
@@ -18,10 +19,11 @@ export type Config = ReturnType<typeof readConfig>;
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * The gateway's configuration. Only SUPERGRAPH_FILE or SUPERGRAPH_URL is required, and in production TRUSTED_PROXIES.
+ * The gateway's environment variables. Only SUPERGRAPH_FILE or SUPERGRAPH_URL is required, and in production TRUSTED_PROXIES.
+ * @param file of which the entity cache and the feeds take effect at a start only.
  * @throws ConfigError with all problems.
  */
-export function readConfig(environment: Environment) {
+export function readConfig(environment: Environment, file: SettingsFile = {}) {
   return readEnvironment(environment, (env) => {
     const profile = env.choice("PROFILE", {
       of: ["development", "production"],
@@ -37,7 +39,7 @@ export function readConfig(environment: Environment) {
       ...readTelemetryConfig(env, { name: "gateway", callers: "clients" }),
       ...readKnownNames(env),
       supergraph: readSupergraph(env),
-      subgraphs: readSubgraphVariables(env, profile),
+      subgraphs: readSubgraphVariables(env, profile, file),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
       planning: readPlanning(env),
@@ -64,15 +66,36 @@ export function readConfig(environment: Environment) {
         max: 100_000_000,
         why: "JSON of an operation's introspection fields; a longer result is rejected; the limit is at least twice the result of the introspection query that tools send",
       }),
-      corsOrigins: env.list("CORS_ORIGINS", {
-        fallback: profile === "development" ? localOrigins : [],
-        why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
-      }),
+      ...readCorsOrigins(env, profile),
+      settingsFile: readSettingsPath(env),
       callerConfig: readCallerConfig(env, profile),
       rateLimitConfig: readRateLimitConfig(env, profile),
       issuerUrl: readIssuerUrl(env, profile),
     };
   });
+}
+
+const settingsFileVariable = "SETTINGS_FILE";
+
+/** Before the other variables, since some of them depend on the file. */
+export function settingsFileOf(environment: Environment): string | undefined {
+  return environment[settingsFileVariable] || undefined;
+}
+
+function readSettingsPath(env: EnvironmentReader): string | undefined {
+  return env.optional(settingsFileVariable, {
+    why: "gateway.yaml: what no variable sets, watched (docs/configure-the-gateway.md)",
+  });
+}
+
+function readCorsOrigins(env: EnvironmentReader, profile: "development" | "production") {
+  const defaultCorsOrigins = profile === "development" ? localOrigins : [];
+  const corsOrigins = env.list("CORS_ORIGINS", {
+    fallback: defaultCorsOrigins,
+    why: "origins whose pages may read responses; https://*.example.com is any host label there, http://host:* any port; production has none by default",
+  });
+  // The reader returns its fallback itself if the variable is not set.
+  return { corsOrigins: corsOrigins === defaultCorsOrigins ? undefined : corsOrigins, defaultCorsOrigins };
 }
 
 /** The most client names. The limit bounds the metrics: each name is a label value of several of them. */

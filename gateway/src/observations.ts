@@ -26,6 +26,7 @@ export type GatewayObservation =
   | PlanCompiled
   | ValuesRejected
   | EntityCacheObservation
+  | SettingsObservation
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   /** `response-truncated`: the client did not read its response within RESPONSE_TIMEOUT_MS, so its connection was closed. */
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
@@ -58,6 +59,14 @@ type SupergraphObservation =
   | { readonly kind: "request-split"; readonly service: string }
   /** Directives without effect in this gateway: Federation's own, and those of `@composeDirective`. Reported once for each load of a supergraph. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
+
+type SettingsObservation =
+  | { readonly kind: "settings-loaded"; readonly file: string; readonly revision: number }
+  /** Each problem with its line. The settings in use remain. */
+  | { readonly kind: "settings-rejected"; readonly file: string; readonly problems: readonly string[] }
+  | { readonly kind: "settings-unreadable"; readonly file: string; readonly cause: unknown }
+  | { readonly kind: "settings-need-restart"; readonly keys: readonly string[] }
+  | { readonly kind: "setting-without-subgraph"; readonly key: string };
 
 /** `cause` may contain host names: for the log, never for a client. `response` describes an unusable response, without its body. */
 type SubgraphFetchFailed = RequestIds & {

@@ -24,6 +24,7 @@ import { toClientResponse } from "./paths/client-response.ts";
 import { rejectInvalid, rejectOverloaded, rejectRequest } from "./paths/rejected-response.ts";
 import type { SendResponse } from "./paths/send-response.ts";
 import type { ClientResponse, ResponseType } from "./response.ts";
+import type { Subgraphs } from "./engine/run/fetch/subgraph.ts";
 import type { Pinned } from "./engine/generation/generations.ts";
 
 export interface PipelineOptions extends ExecuteOptions {
@@ -54,12 +55,15 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   return {
     async serve(exchange, received, { generation, release }) {
       const { responseType } = received;
+      const { settings, caller } = exchange;
       const entered = admission.enter(exchange, received.priority);
       // Usually true at once: a promise only while the gateway is saturated.
       const isAdmitted = entered === true || (await entered);
       try {
         if (!isAdmitted) return send(exchange, rejectOverloaded(responseType));
-        const result = await execute(generation, toExecutionRequest(exchange, received, options), options);
+        settings.blocks?.check(caller?.client, undefined);
+        const subgraphs = generation.connect(settings.subgraphs);
+        const result = await execute(generation, toExecutionRequest(exchange, received, subgraphs, options), options);
         send(exchange, toResponse(result, exchange, responseType, options));
       } catch (error) {
         send(exchange, rejectRequest(options.observe, exchange, responseType, error));
@@ -75,22 +79,28 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 function toExecutionRequest(
   exchange: GatewayExchange,
   { method, graphql, operation }: ReceivedRequest,
+  subgraphs: Subgraphs,
   { exposesPlans }: PipelineOptions,
 ): ExecutionRequest {
   const { request, response, requestId, trace, caller, record } = exchange;
-  const { authorization } = request.headers;
+  const { blocks } = exchange.settings;
+  const { headers } = request;
+  const { authorization } = headers;
   return {
     requestId,
     trace,
     graphql,
     operation,
     method,
+    subgraphs,
     authorization,
-    receipts: request.headers[receiptHeaderName],
+    client: { headers, claims: caller?.claims },
+    receipts: headers[receiptHeaderName],
     caller,
     // A response to a request with a token may depend on the caller.
     isCacheable: authorization === undefined && isCacheableGet(request),
-    wantsQueryPlan: exposesPlans && request.headers["x-query-plan"] !== undefined,
+    wantsQueryPlan: exposesPlans && headers["x-query-plan"] !== undefined,
+    rejectBlocked: blocks && ((identity) => blocks.check(caller?.client, identity)),
     connection: response,
     cpu: exchange,
     record,
@@ -103,7 +113,24 @@ function toResponse(
   responseType: ResponseType,
   { tagHeader, observe }: PipelineOptions,
 ): ClientResponse {
-  if (result.kind === "executed") return toClientResponse(result, responseType, exchange.startedMs, tagHeader);
+  if (result.kind === "executed") {
+    const response = toClientResponse(result, responseType, exchange.startedMs, tagHeader);
+    return withHeaders(response, result.responseHeaders, exchange.settings.insertedHeaders);
+  }
   if (result.kind === "invalid") return rejectInvalid(result.operation, responseType);
   return rejectRequest(observe, exchange, responseType, result.error, result.identity);
+}
+
+/** @param propagated replaces what is inserted for every response. */
+function withHeaders(
+  response: ClientResponse,
+  propagated: readonly string[] | undefined,
+  inserted: readonly string[] | undefined,
+): ClientResponse {
+  if (!propagated && !inserted) return response;
+  const names = new Set(propagated?.map((name) => name.toLowerCase()));
+  const constants = (inserted ?? []).flatMap((name, i, list) =>
+    i % 2 === 0 && !names.has(name.toLowerCase()) ? [name, list[i + 1] ?? ""] : [],
+  );
+  return { ...response, headers: [...(response.headers ?? []), ...constants, ...(propagated ?? [])] };
 }

@@ -27,11 +27,11 @@ export function contentTypeOf(responseType: ResponseType): string {
 }
 
 /**
- * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400 and 429 with `application/json`. The client then
+ * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400, 403 and 429 with `application/json`. The client then
  * reads the rejection in `errors[]` (GraphQL over HTTP, "Status Codes"). A bug remains 500. OVERLOADED, 200 or 503, has prepared responses
  * (paths/rejected-response.ts).
  */
 export function statusFor(status: number, responseType: ResponseType): number {
-  const isRejection = status === 400 || status === 429;
+  const isRejection = status === 400 || status === 403 || status === 429;
   return isRejection && responseType === "application/json" ? 200 : status;
 }

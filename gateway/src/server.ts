@@ -2,7 +2,7 @@
 import type { RequestListener, Server } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
-import { type Cors, isPreflight } from "@tributary/kit/http/cors";
+import { isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
@@ -14,7 +14,6 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { rejectBrokenHttp } from "./admit/broken-request.ts";
 import { createCharges } from "./admit/charges.ts";
-import { createOperationCors } from "./admit/cors.ts";
 import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./admit/exchange.ts";
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
@@ -37,8 +36,11 @@ import type { ClientResponse } from "./response.ts";
 import { createEntityCache, type EntityCache } from "./engine/run/caching/entity-cache.ts";
 import { createWriteCounts } from "./engine/run/write-counts.ts";
 import { followedNameOf } from "./subgraph-settings/subgraph-variables.ts";
+import type { SupergraphSubgraph } from "./subgraph-settings/subgraph-settings.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generation, type Generations } from "./engine/generation/generations.ts";
+import type { Settings } from "./settings.ts";
+import type { SettingsStore } from "./settings-store.ts";
 import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
 import { watchSupergraph } from "./supergraph/supergraph-watcher.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
@@ -55,12 +57,16 @@ export interface Gateway {
   cacheSizes(): CacheSizes;
   /** Undefined before a supergraph is loaded. */
   supergraphId(): string | undefined;
+  /** Of the supergraph in use. */
+  listSubgraphs(): readonly SupergraphSubgraph[];
   /** Called after the last request. */
   close(): Promise<void>;
 }
 
 export interface GatewayOptions {
   readonly config: Config;
+  /** Watched until the gateway closes. */
+  readonly settings: SettingsStore;
   readonly observe: GatewayObserver;
   /** Closed with the gateway. */
   readonly plannerPool: PlannerPool;
@@ -72,7 +78,8 @@ export interface GatewayOptions {
 const emptyCache = { entries: 0, weight: 0 };
 
 /** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
-export function createGateway({ config, observe, plannerPool, graphiqlFolder, observers }: GatewayOptions): Gateway {
+export function createGateway(o: GatewayOptions): Gateway {
+  const { config, settings, observe, plannerPool, observers } = o;
   const persistedQueries = createPersistedQueries({
     shared: createStoreOfQueries(config),
     onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
@@ -83,7 +90,13 @@ export function createGateway({ config, observe, plannerPool, graphiqlFolder, ob
   const generations = createConfiguredGenerations(
     config,
     { nextIteration, persistedQueries, observe },
-    { entityCache, plannerPool, fetchObserver: observers?.fetchObserver, observe },
+    {
+      configuration: () => settings.current.subgraphs,
+      entityCache,
+      plannerPool,
+      fetchObserver: observers?.fetchObserver,
+      observe,
+    },
   );
   const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const { charges, incompleteRequests } = receiving;
@@ -100,29 +113,28 @@ export function createGateway({ config, observe, plannerPool, graphiqlFolder, ob
     send,
     observe,
   });
-  const cors = createOperationCors(config.corsOrigins);
-  const createExchange = createExchangeFactory(cors, observers?.requestObserver);
-  const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const fullPath = createFullPath({ cors, pipeline, receiving, generations, persistedQueries, send, observe });
-  const app = createApp({ config, cors, observe, generations, send, graphiql, fullPath });
+  const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
+  const graphiql = createGraphiql({ folder: o.graphiqlFolder, issuerUrl: config.issuerUrl });
+  const fullPath = createFullPath({ pipeline, receiving, generations, persistedQueries, send, observe });
+  const app = createApp({ config, observe, generations, send, graphiql, fullPath });
   const handle = config.fastPath
     ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
     : app;
-  const stopWatching = watchSupergraph({
-    source: createSource(config),
-    pollMs: config.supergraph.pollMs,
-    observe,
-    onSupergraph: generations.load,
-  });
+  const { pollMs } = config.supergraph;
+  const source = createSource(config);
+  const stopWatching = watchSupergraph({ source, pollMs, observe, onSupergraph: generations.load });
+  settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
     incompleteRequests,
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,
+    listSubgraphs: () => generations.current?.subgraphs ?? [],
     isReady: () => generations.current !== undefined,
     async close() {
       stopWatching();
+      settings.close();
       admission.close();
       await generations.close();
       await entityCache?.close();
@@ -136,25 +148,32 @@ export function createGateway({ config, observe, plannerPool, graphiqlFolder, ob
 function createConfiguredGenerations(
   config: Config,
   validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "observe">,
-  parts: Pick<GenerationOptions, "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
+  parts: Pick<GenerationOptions, "configuration" | "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
 ): Generations {
   const { introspection, documentTokensMax, operationLimits } = config;
+  // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
+  const graceMs = config.requestTimeoutMs + config.responseTimeoutMs;
   const options: GenerationOptions = {
     documents: { introspection, documentTokensMax, operationLimits, ...validation },
-    subgraphs: config.subgraphs,
     planning: config.planning,
     introspectionBytesMax: config.introspectionBytesMax,
     overrideLabels: config.overrideLabels,
     fetchSharing: config.fetchSharing,
     writesOf: createWriteCounts(),
+    graceMs,
     ...parts,
   };
   return createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, options),
-    // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
-    graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
+    graceMs,
     observe: parts.observe,
   });
+}
+
+/** At once, so that new connections and names without a subgraph do not wait for a request. */
+function applySettings(changed: Settings, { current }: Generations, observers: TelemetryObservers | undefined): void {
+  current?.connect(changed.subgraphs);
+  observers?.setLogLevel?.(changed.logLevel);
 }
 
 function listCacheSizes(
@@ -230,7 +249,6 @@ function createSource({ supergraph: { file, url } }: Config): SupergraphSource {
 
 interface AppOptions {
   readonly config: Config;
-  readonly cors: Cors;
   readonly observe: GatewayObserver;
   readonly generations: Generations;
   readonly send: SendResponse;
@@ -249,7 +267,7 @@ interface Locals {
  * The Express app, for requests that the fast path does not handle, and for all requests with FAST_PATH=false. Express tries the routes in this
  * order. A response that Express sends, instead of `send`, needs `applyHeaders` first.
  */
-function createApp({ config, cors, observe, generations, send, graphiql, fullPath }: AppOptions) {
+function createApp({ config, observe, generations, send, graphiql, fullPath }: AppOptions) {
   const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt);
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
@@ -260,8 +278,9 @@ function createApp({ config, cors, observe, generations, send, graphiql, fullPat
     }
     // A preflight is 204 on every path: the request after it gets the 404.
     if (!isPreflight(request)) return next();
-    applyHeaders(localsOf(response).exchange);
-    cors.permitPreflight(request, response, "GET, POST, OPTIONS");
+    const { exchange } = localsOf(response);
+    applyHeaders(exchange);
+    exchange.settings.cors.permitPreflight(request, response, "GET, POST, OPTIONS");
     response.status(204).end();
   });
   app.all("/graphql", (request, response, next) => {

@@ -509,3 +509,17 @@ describe("the audits of GraphQL over HTTP", () => {
     return results.filter((result) => result.status !== "ok");
   }
 });
+
+test("a WebSocket upgrade is rejected with its cause", async () => {
+  const head = [
+    "GET /graphql HTTP/1.1",
+    `Host: ${new URL(url).host}`,
+    "Connection: Upgrade, close",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==",
+    "Sec-WebSocket-Protocol: graphql-transport-ws",
+  ];
+  const response = await sendRaw(url, `${head.join("\r\n")}\r\n\r\n`);
+  expect(response).toMatch(/^HTTP\/1\.1 400 .*WebSocket/s);
+});

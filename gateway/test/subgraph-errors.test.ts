@@ -89,7 +89,7 @@ test("an entity's error is at its path in the response, and at all paths of the 
     data: { _entities: [{ name: "Ada", email: null }, null] },
     errors: [
       { message: "Not yours.", path: ["_entities", 0, "email"], extensions: { code: "FORBIDDEN" } },
-      { message: "Gone.", path: ["_entities", 1], extensions: { code: "GONE" } },
+      { message: "Missing.", path: ["_entities", 1], extensions: { code: "NOT_FOUND" } },
     ],
   });
   const { body } = await gateway.send("{ books { author { name email } } }");
@@ -105,8 +105,8 @@ test("an entity's error is at its path in the response, and at all paths of the 
     // books[2] has no author and so no representation; books[3] has the first one's, and is sent with it.
     [["books", 0, "author", "email"], "FORBIDDEN"],
     [["books", 3, "author", "email"], "FORBIDDEN"],
-    [["books", 1, "author", "name"], "GONE"],
-    [["books", 1, "author", "email"], "GONE"],
+    [["books", 1, "author", "name"], "NOT_FOUND"],
+    [["books", 1, "author", "email"], "NOT_FOUND"],
   ]);
 });
 
@@ -269,13 +269,13 @@ test("errors without a path are at all missing fields, or at the list of the fet
 });
 
 test.each([502, 503, 504])("the data of a well-formed %i is used, with its errors", async (status) => {
-  const error = { message: "Later.", path: ["whoAmI"], extensions: { code: "GONE" } };
+  const error = { message: "Later.", path: ["whoAmI"], extensions: { code: "NOT_FOUND" } };
   library.people.fault = respondWith({ data: { person: { name: "Ada" }, whoAmI: null }, errors: [error] }, status);
   library.books.fault = respondWith({ data: { addBook: { title: "T" } } }, status);
   library.books.requests.length = 0;
   const { body } = await gateway.send("{ person(id: 1) { name } whoAmI }");
   expect(body.data).toEqual({ person: { name: "Ada" }, whoAmI: null });
-  expect(body.errors).toEqual([{ ...error, extensions: { code: "GONE", service: "people" } }]);
+  expect(body.errors).toEqual([{ ...error, extensions: { code: "NOT_FOUND", service: "people" } }]);
   const mutation = await gateway.send('mutation { addBook(title: "T") { title } }');
   expect(mutation.body).toEqual({ data: { addBook: { title: "T" } } });
   expect(library.books.requests).toHaveLength(1);
@@ -296,12 +296,12 @@ test("a 503 without data is SUBGRAPH_UNAVAILABLE, unless its errors are for the 
 test("a null that propagated to the subgraph's data makes every field of the fetch null, with an error for each", async () => {
   library.people.fault = respondWith({
     data: null,
-    errors: [{ message: "x", path: ["whoAmI"], extensions: { code: "CONFLICT" } }],
+    errors: [{ message: "x", path: ["whoAmI"], extensions: { code: "FORBIDDEN" } }],
   });
   const { body } = await gateway.send("{ whoAmI people { name } }");
   expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: object }) => [path, extensions])).toEqual([
-    [["whoAmI"], { code: "CONFLICT", service: "people" }],
-    [["people"], { code: "CONFLICT", service: "people" }],
+    [["whoAmI"], { code: "FORBIDDEN", service: "people" }],
+    [["people"], { code: "FORBIDDEN", service: "people" }],
   ]);
 });
 

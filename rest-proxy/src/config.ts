@@ -68,7 +68,7 @@ export function readConfig(environment: Environment, services: readonly string[]
       knownClients: readKnownClients(env),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
-        why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
+        why: "origins whose pages may read responses; https://*.example.com is any host label there, http://host:* any port; production has none by default",
       }),
       callerConfig: readCallerConfig(env, profile),
       rateLimitConfig: readRateLimitConfig(env, profile),

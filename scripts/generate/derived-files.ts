@@ -21,6 +21,7 @@ const filesWithRegions = [
   "{Dockerfile,docker-compose*.yml,.github/CODEOWNERS}",
   "infra/**/*.{ts,yml,yaml}",
   "rest-proxy/src/*.ts",
+  "supergraph/gateway.yaml",
 ];
 const templateFiles = "infra/**/service.*.template";
 /** Accepts more than `beginPattern`, so that a misspelt first line is an error, not ignored. */

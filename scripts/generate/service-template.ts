@@ -12,6 +12,7 @@ const placeholders: Readonly<Record<string, (service: DerivedService) => readonl
   "<team>": ({ owner }) => [owner],
   "<port>": ({ port }) => [String(port)],
   "<feed-port>": ({ feedPort }) => [String(feedPort)],
+  "<codes>": ({ codes }) => [codes.join(", ")],
   "<own-scope>": ({ scopes }) => Object.keys(scopes).filter((scope) => !isOperatorScope(scope)),
   "<operator-scope>": ({ scopes }) => Object.keys(scopes).filter(isOperatorScope),
   "<resource>": ({ resources }) => resources,

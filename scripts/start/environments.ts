@@ -27,7 +27,7 @@ export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"
   readonly findRemoteIssuer: () => RemoteIssuer | undefined;
 }
 
-/** The supervisor's environment overrides ISSUER, AUDIENCE and JWKS_URL, but not addresses, ports and databases. */
+/** The supervisor's environment overrides ISSUER, AUDIENCE, JWKS_URL and SETTINGS_FILE, but not addresses, ports and databases. */
 export function environmentOf(name: PartName, context: PartContext): Record<string, string | undefined> {
   return {
     ...identityVariables(context),
@@ -54,7 +54,7 @@ function listenerVariables(name: PartName, { ports }: PartContext): Record<strin
 }
 
 function partVariables(name: PartName, context: PartContext): Record<string, string | undefined> {
-  const { ports, dataDir, secrets, substitutes } = context;
+  const { root, ports, dataDir, secrets, substitutes, inherited } = context;
   const substituteKind = isService(name) ? substitutes.get(name) : undefined;
   if (substituteKind) return substituteVariables(name, substituteKind, context);
   if (isService(name))
@@ -69,6 +69,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       SUPERGRAPH_FILE: publishedFiles(dataDir).supergraph,
+      SETTINGS_FILE: inherited["SETTINGS_FILE"] || join(root, "supergraph/gateway.yaml"),
       // Where GraphiQL gets its demo tokens. Undefined: it has none.
       ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
       ...subgraphUrls(ports),

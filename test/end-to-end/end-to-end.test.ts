@@ -173,6 +173,25 @@ describe("one platform", () => {
     ).toBe(404);
   });
 
+  test("a GraphQL client gets the codes of the service and of the kit, with messages and problems", async () => {
+    const update = `mutation { updateUser(input: { id: 1, email: "grace.hopper@example.org" }) { user { id } } }`;
+    const taken = await platform.graphql(update, { token: ada });
+    expect(taken.body.errors).toMatchObject([
+      {
+        message: "Another user has this email address.",
+        extensions: { code: "CONFLICT", service: "users", problems: [{ pointer: "#/email", code: "taken" }] },
+      },
+    ]);
+    const place = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } } }`;
+    const placeLine = (line: object) =>
+      platform.graphql(place, { token: ada, variables: { input: { lines: [line], idempotencyKey: "codes-1" } } });
+    expect((await placeLine({ sku: "PRINT-0001", quantity: 1 })).body.errors).toBeUndefined();
+    const reused = await placeLine({ sku: "PRINT-0001", quantity: 2 });
+    expect(reused.body.errors).toMatchObject([{ extensions: { code: "IDEMPOTENCY_KEY_REUSED" } }]);
+    const page = await platform.graphql(`{ posts(after: "x") { nodes { id } } }`);
+    expect(page.body.errors).toMatchObject([{ extensions: { code: "INVALID_CURSOR", service: "posts" } }]);
+  });
+
   test("a body in the vendor type of its version creates an order, and a PATCH needs the type of its patch", async () => {
     const headers = { "content-type": "application/vnd.tributary.v1+json" };
     const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };

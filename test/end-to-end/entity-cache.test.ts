@@ -9,7 +9,7 @@ import { type RunningGateway, startGateway } from "../../gateway/test/helpers/ga
 import { startStubFeed, type StubFeed } from "@tributary/kit/testing/stub-feed";
 import { generateQueries } from "./operations.ts";
 import { toVariablePrefix } from "../../supergraph/services.ts";
-import { type Platform, type ServiceName, startPlatform } from "./platform.ts";
+import { gatewaySettingsFile, type Platform, type ServiceName, startPlatform } from "./platform.ts";
 
 // The entity cache gives no caller what another caller may see, or misses what only the caller may see: every response is the one without the cache.
 
@@ -84,7 +84,12 @@ async function startPair(environment: Record<string, string> = {}): Promise<Gate
   const start = (variables: readonly (readonly string[])[]) =>
     startGateway({
       supergraphSdl,
-      environment: { ...(Object.fromEntries(variables) as Record<string, string>), ...identity, ...environment },
+      environment: {
+        SETTINGS_FILE: gatewaySettingsFile,
+        ...(Object.fromEntries(variables) as Record<string, string>),
+        ...identity,
+        ...environment,
+      },
     });
   const [cached, uncached] = await Promise.all([start([...urls, ...caches]), start(urls)]);
   await cached.seen("feed-state", names.length);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { startServer } from "../../kit/src/process/lifecycle.ts";
 import { silentLog } from "../../kit/src/process/log.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
@@ -16,6 +17,8 @@ import { toVariablePrefix } from "../../supergraph/services.ts";
 import { defaultScopes, loadApps } from "../services.ts";
 import { createTestTelemetry } from "../../kit/src/testing/telemetry.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
+
+export const gatewaySettingsFile = fileURLToPath(new URL("../../supergraph/gateway.yaml", import.meta.url));
 
 /** The services that these tests name. Further services run too. */
 export type ServiceName = "users" | "posts" | "comments" | "orders";
@@ -73,6 +76,7 @@ export async function startPlatform(
   const gateway = await startGateway({
     supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
     environment: {
+      SETTINGS_FILE: gatewaySettingsFile,
       ...endpointVariables,
       ...Object.fromEntries(
         started.map(([name, { url }]) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${url}/graphql`]),

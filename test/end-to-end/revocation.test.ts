@@ -60,6 +60,7 @@ async function startEndpoints(): Promise<Endpoints> {
     startObservedEntryPoint("gateway", otlp.url, {
       ...identity,
       SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
+      SETTINGS_FILE: "supergraph/gateway.yaml",
       SUBGRAPH_URL_USERS: `${users.url}/graphql`,
       ENTITY_CACHE_USERS: "on",
       SUBGRAPH_FEED_URL_USERS: feedUrl,

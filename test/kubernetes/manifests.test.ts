@@ -58,19 +58,23 @@ test("every file is used by a kustomization", () => {
 const annotationBytesMax = 262_144;
 
 test.each(["local", "production"])(
-  "in %s the gateway mounts the composed supergraph, and the mounted file changes with the ConfigMap",
+  "in %s the gateway mounts the composed supergraph and its settings, and the mounted files change with the ConfigMap",
   (overlay) => {
     const cluster = renderOverlay(overlay);
     const gateway = getPod(cluster, "gateway");
-    const file = environmentOf(cluster, gateway)["SUPERGRAPH_FILE"] ?? "";
+    const { SUPERGRAPH_FILE: file = "", SETTINGS_FILE: settings = "" } = environmentOf(cluster, gateway);
+    expect(dirname(settings)).toBe(dirname(file));
     // The whole folder is mounted: a file that is mounted by subPath is never updated.
     const mount = gateway.container.volumeMounts?.find(({ mountPath }) => mountPath === dirname(file));
     expect(mount).toEqual({ name: "supergraph", mountPath: dirname(file), readOnly: true });
     // The name has no hash: with one, a change would replace the pods instead of the mounted file.
     const volume = gateway.spec.volumes?.find(({ name }) => name === "supergraph");
     expect(volume?.configMap).toEqual({ name: "supergraph" });
-    const text = readFileSync(join(root, "supergraph/supergraph.graphql"), "utf8");
-    expect(cluster.get("ConfigMap", "supergraph").data).toEqual({ [basename(file)]: text });
+    const data = [file, settings].map((path) => [
+      basename(path),
+      readFileSync(join(root, "supergraph", basename(path)), "utf8"),
+    ]);
+    expect(cluster.get("ConfigMap", "supergraph").data).toEqual(Object.fromEntries(data));
     const applied = JSON.stringify(cluster.get("ConfigMap", "supergraph"));
     expect(Buffer.byteLength(applied)).toBeLessThan(annotationBytesMax / 2);
   },

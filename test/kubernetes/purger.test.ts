@@ -21,7 +21,7 @@ import { units } from "./units.ts";
 const copy = mkdtempSync(join(tmpdir(), "tributary-purger-"));
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 cpSync(kubernetes, join(copy, "infra/kubernetes"), { recursive: true });
-for (const file of ["kustomization.yaml", "supergraph.graphql"])
+for (const file of ["kustomization.yaml", "supergraph.graphql", "gateway.yaml"])
   cpSync(join(root, "supergraph", file), join(copy, "supergraph", file));
 
 /** The hash at the end of the names of settings is not computed as kustomize does. */

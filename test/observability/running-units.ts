@@ -43,6 +43,7 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
   const [gateway, rest, purger] = await Promise.all([
     startEntryPoint("gateway", {
       SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
+      SETTINGS_FILE: "supergraph/gateway.yaml",
       ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
       ENTITY_CACHE_USERS: "on",
       SUBGRAPH_FEED_URL_USERS: users.feedUrl,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { pickFreePort } from "../../kit/src/process/free-port.ts";
-import { type Platform, startPlatform } from "../end-to-end/platform.ts";
+import { gatewaySettingsFile, type Platform, startPlatform } from "../end-to-end/platform.ts";
 import { cloneRepository, removeClone } from "../start/clone.ts";
 import { pickPorts, portVariables, type Started, startScript, type TestPorts } from "../start/started.ts";
 
@@ -36,6 +36,7 @@ describe("one service against a remote", () => {
       supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
       environment: {
         PORT: String(remotePort),
+        SETTINGS_FILE: gatewaySettingsFile,
         ...Object.fromEntries(
           Object.entries(remote.services).map(([name, { url }]) => [
             `SUBGRAPH_URL_${name.toUpperCase()}`,

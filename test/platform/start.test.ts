@@ -68,6 +68,7 @@ describe("a started platform", () => {
     const gateway = JSON.parse(await get("gateway", "/environment"));
     expect(gateway).toMatchObject({
       SUPERGRAPH_FILE: join(root, ".data/supergraph/supergraph.graphql"),
+      SETTINGS_FILE: join(root, "supergraph/gateway.yaml"),
       SUBGRAPH_URL_POSTS: `http://127.0.0.1:${ports.posts}/graphql`,
       ISSUER_URL: `http://127.0.0.1:${ports.issuer}`,
     });

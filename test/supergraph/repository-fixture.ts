@@ -19,7 +19,7 @@ const descriptors = ["users", "posts", "comments", "orders"].map((name, index) =
 }));
 
 /** The services of the sample repository. */
-export const sampleServices = descriptors.map((one) => toService({ ...one, scopes: {}, seed: false }));
+export const sampleServices = descriptors.map((one) => toService({ ...one, scopes: {}, codes: [], seed: false }));
 
 /** A small repository with all four services, each with its entities and a few fields and routes. */
 export const sampleFiles: Files = {

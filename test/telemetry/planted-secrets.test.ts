@@ -75,6 +75,7 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
   // Only users runs. The other services are down or respond incorrectly, so that failures are logged, too.
   const gateway = await startObservedEntryPoint("gateway", collector.url, {
     SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
+    SETTINGS_FILE: "supergraph/gateway.yaml",
     SUBGRAPH_URL_USERS: `${services["users"]!.url}/graphql`,
     SUBGRAPH_URL_POSTS: `${closedAddress}/graphql`,
     SUBGRAPH_URL_COMMENTS: `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`,

@@ -5,8 +5,14 @@ import { isJsonType } from "@tributary/kit/http/json-body";
 import { listHeaderValues } from "@tributary/kit/http/raw-headers";
 import { Rejection } from "../errors/rejections.ts";
 
-/** A page cannot send these headers to another origin without a preflight. */
-const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name"] as const;
+export interface CsrfRules {
+  /** In lower case. One of them permits a GET: a page cannot send it to another origin without a preflight. */
+  readonly requiredHeaders: readonly string[];
+  /** Whether a subgraph gets cookies. Then a page of another origin could read with those of its visitor. */
+  readonly forwardsCookies: boolean;
+}
+
+export const defaultRequiredHeaders = ["apollo-require-preflight", "x-apollo-operation-name"];
 
 /** Some browsers sent others without a preflight (GHSA-9q82-xgwf-vj6h). `headers` has only the first line. @throws Rejection */
 export function rejectContentType({ rawHeaders }: IncomingMessage): void {
@@ -16,15 +22,33 @@ export function rejectContentType({ rawHeaders }: IncomingMessage): void {
   throw new Rejection("UNSUPPORTED_MEDIA_TYPE", "A GET may have no content-type but application/json.");
 }
 
-/** Accepts a content type, which `rejectContentType` has checked, one of `preflightedHeaders`, or `fetch` of an allowed page. @throws Rejection */
-export function rejectCrossSite({ headers }: IncomingMessage, cors: Cors): void {
+/**
+ * Accepts a content type, which `rejectContentType` has checked, one of the required headers, or `fetch` of an allowed page. Where cookies are
+ * forwarded, the page must be of this or an allowed origin. @throws Rejection
+ */
+export function rejectCrossSite(
+  { headers }: IncomingMessage,
+  { requiredHeaders, forwardsCookies }: CsrfRules,
+  cors: Cors,
+): void {
+  if (forwardsCookies && !isOfAllowedPage(headers, cors)) {
+    const message =
+      "Cookies are forwarded: a GET needs an allowed Origin, or Sec-Fetch-Site: same-origin. Send a POST.";
+    throw new Rejection("CSRF_PREVENTED", message);
+  }
   if (headers["content-type"] !== undefined) return;
-  const hasPreflightedHeader = preflightedHeaders.some((name) => (headers[name] ?? "") !== "");
-  if (hasPreflightedHeader || isFetchOfAllowedPage(headers, cors)) return;
+  const hasRequiredHeader = requiredHeaders.some((name) => (headers[name] ?? "") !== "");
+  if (hasRequiredHeader || isFetchOfAllowedPage(headers, cors)) return;
   throw new Rejection(
     "CSRF_PREVENTED",
-    `Send the header ${preflightedHeaders.join(" or ")} with any value but "", or content-type: application/json.`,
+    `Send the header ${requiredHeaders.join(" or ")} with any value but "", or content-type: application/json.`,
   );
+}
+
+/** Browsers set both headers, and pages cannot. */
+function isOfAllowedPage(headers: IncomingHttpHeaders, cors: Cors): boolean {
+  if (headers["sec-fetch-site"] === "same-origin") return true;
+  return headers.origin !== undefined && cors.isAllowed(headers.origin);
 }
 
 /**

@@ -1,15 +1,17 @@
 // Stage 1 of 5: admit. One client request and its response, with the ids and headers that every response has.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "@tributary/kit/caller/caller";
-import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readUnsampledTrace, type TraceContext } from "@tributary/kit/http/trace-context";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
+import type { Settings } from "../settings.ts";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
 import type { RequestCpu } from "../document-cpu.ts";
 
 export interface GatewayExchange extends RequestCpu {
+  /** Those of its arrival. */
+  readonly settings: Settings;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
@@ -28,12 +30,14 @@ export interface GatewayExchange extends RequestCpu {
 
 /** The request id and the trace are sent to the client in response headers, and to subgraphs in request headers. */
 export function createExchangeFactory(
-  cors: Cors,
+  settingsInUse: () => Settings,
   observer?: RequestObserver<GraphqlRequestRecord>,
 ): (request: IncomingMessage, response: ServerResponse) => GatewayExchange {
-  const vary = cors.varies ? "Origin, Accept, Accept-Encoding" : "Accept, Accept-Encoding";
   return (request, response) => {
     const { headers } = request;
+    const settings = settingsInUse();
+    const { cors } = settings;
+    const vary = cors.varies ? "Origin, Accept, Accept-Encoding" : "Accept, Accept-Encoding";
     const requestId = readRequestId(headers["x-request-id"]);
     const record = observer?.begin(request, response, requestId);
     // Only a sampled request has a span.
@@ -44,6 +48,7 @@ export function createExchangeFactory(
     const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
     const startedMs = performance.now();
     return {
+      settings,
       request,
       response,
       requestId,

@@ -37,6 +37,7 @@ export async function execute(
     if (operation instanceof InvalidOperation) return { kind: "invalid", operation };
     identity = operation.identity;
     if (record) record.validated = operation;
+    request.rejectBlocked?.(identity);
     const variables = coerceVariables(stages.apiSchema, operation, request);
     if (variables instanceof InvalidOperation) return { kind: "invalid", operation: variables };
     // Before the plan stage, so that the time of planning counts.
@@ -71,19 +72,14 @@ export async function execute(
     // A response with a summary has errors, so caches must not store it.
     const caching = summary ? undefined : scope.caching?.read();
     const { writes } = scope;
+    const responseHeaders = scope.responseHeaders?.list();
+    const executed = { kind: "executed", summary, caching, responseHeaders, startsMs } as const;
     const wantsQueryPlan = request.wantsQueryPlan && !caching;
-    if (!writes && !wantsQueryPlan) return { kind: "executed", body, summary, caching, receipt: undefined, startsMs };
+    if (!writes && !wantsQueryPlan) return { ...executed, body, receipt: undefined };
     const queryPlan = wantsQueryPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
     const receipt = writes && o.receipts.write(receipts.writes, writes);
     const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
-    return {
-      kind: "executed",
-      body: addExtensions(body, { queryPlan, consistencyToken }),
-      summary,
-      caching,
-      receipt,
-      startsMs,
-    };
+    return { ...executed, body: addExtensions(body, { queryPlan, consistencyToken }), receipt };
   } catch (error) {
     return { kind: "rejected", error, identity };
   } finally {
@@ -112,7 +108,7 @@ function openDeadline(
 }
 
 function openScope(
-  { requestId, trace, authorization, caller, isCacheable, record }: ExecutionRequest,
+  { requestId, trace, subgraphs, authorization, client, caller, isCacheable, record }: ExecutionRequest,
   identity: OperationIdentity,
   receipts: OperationReceipts,
   deadline: OperationDeadline,
@@ -121,12 +117,16 @@ function openScope(
     requestId,
     trace,
     identity,
+    subgraphs,
     authorization,
+    client,
+    forwarded: undefined,
     receipts: receipts.text,
     provenWrites: receipts.writes,
     isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
     caching: isCacheable ? createCachingCollector() : undefined,
     writes: undefined,
+    responseHeaders: undefined,
     deadline,
     record,
   };

@@ -5,10 +5,12 @@ import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { OperationTypeNode } from "graphql";
 import type { RequestCpu } from "../document-cpu.ts";
 import type { InvalidOperation } from "../errors/invalid-operation.ts";
+import type { ClientHeaders } from "../subgraph-settings/request-headers.ts";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
 import type { GraphqlRequest } from "./parse/graphql-request.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { ResultSummary } from "../result-summary.ts";
+import type { Subgraphs } from "./run/fetch/subgraph.ts";
 import type { ResponseCaching } from "./run/caching/response-caching.ts";
 import type { ClientConnection } from "./run/deadline.ts";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
@@ -21,8 +23,11 @@ export interface ExecutionRequest {
   readonly operation: ValidatedOperation | undefined;
   /** A GET must not be a mutation. */
   readonly method: "GET" | "POST";
-  /** Forwarded to the subgraphs unchanged. */
+  readonly subgraphs: Subgraphs;
+  /** Forwarded to the subgraphs unchanged, unless their settings say otherwise. */
   readonly authorization: string | undefined;
+  /** For the header rules of subgraphs. */
+  readonly client: ClientHeaders;
   /** The receipts of earlier writes that came outside of `graphql`. */
   readonly receipts: string | readonly string[] | undefined;
   /** Undefined: no limit applies, and `authorization` is not verified. */
@@ -30,6 +35,8 @@ export interface ExecutionRequest {
   /** Whether caches may store the result if every subgraph permits it. */
   readonly isCacheable: boolean;
   readonly wantsQueryPlan: boolean;
+  /** Called before the operation is planned. @throws Rejection */
+  readonly rejectBlocked: ((identity: OperationIdentity) => void) | undefined;
   /** The fetches are aborted when it closes. */
   readonly connection: ClientConnection;
   readonly cpu: RequestCpu;
@@ -51,6 +58,8 @@ export interface ExecutedOperation {
   readonly caching: ResponseCaching | undefined;
   /** The receipt of a mutation; undefined if its services reported no position. */
   readonly receipt: string | undefined;
+  /** Of subgraph responses, as a raw list; undefined if there are none. */
+  readonly responseHeaders: readonly string[] | undefined;
   /** When plan, run and shape started, by the monotonic clock. Undefined unless `measuresStages`. */
   readonly startsMs: readonly [planMs: number, runMs: number, shapeMs: number] | undefined;
 }

@@ -52,6 +52,7 @@ export const codes = {
   LIST_LIMIT_EXCEEDED: invalid("A list in the document is too long."),
   LENGTH_LIMIT_EXCEEDED: invalid("The names and values of the operation are too long."),
   BAD_USER_INPUT: invalid("A value is not valid."),
+  BLOCKED: describe("parse", 403, "The operator has blocked this request."),
   PERSISTED_QUERY_NOT_FOUND: describe("parse", 200, "PersistedQueryNotFound"),
 
   INTROSPECTION_TOO_LARGE: describe("plan", 400, "The introspection result is too large."),
@@ -71,15 +72,6 @@ export const codes = {
   SUBGRAPH_ERROR: field("The service behind this field failed."),
 
   FORBIDDEN: field("Your token does not allow this."),
-  CONFLICT: field("The request conflicts with existing data."),
-  OUT_OF_STOCK: field("Not enough is available."),
-  INVALID_STATE: field("The current state does not allow this."),
-  GONE: field("The resource no longer exists."),
-  INVALID_CURSOR: field("The cursor is not valid for this list."),
-  PRECONDITION_FAILED: field("The resource has changed since you read it."),
-  TOO_MANY_REQUESTS: field("Too many requests."),
-  IDEMPOTENCY_KEY_IN_FLIGHT: field("A request with this key is in flight."),
-  IDEMPOTENCY_KEY_REUSED: field("This key was used for another request."),
 
   FIELD_NOT_PROVIDED: describe("shape", 200, "No service provides this field here."),
   INVALID_FIELD_VALUE: describe("shape", 200, "The value of this field does not fit the schema."),
@@ -122,31 +114,24 @@ export function listRejectionStatuses(code: ClientCode): readonly number[] {
   }
 }
 
-const forwardedCodes: ReadonlySet<string> = new Set<ClientCode>([
-  "BAD_USER_INPUT",
-  "UNAUTHENTICATED",
-  "FORBIDDEN",
-  "NOT_FOUND",
-  "CONFLICT",
-  "OUT_OF_STOCK",
-  "INVALID_STATE",
-  "GONE",
-  "INVALID_CURSOR",
-  "PRECONDITION_FAILED",
-  "TOO_MANY_REQUESTS",
-  "IDEMPOTENCY_KEY_IN_FLIGHT",
-  "IDEMPOTENCY_KEY_REUSED",
-]);
-
-/** Whether a subgraph's error is for the client: its message and `extensions.problems` are forwarded. Any other error is masked and logged. */
-export function isForwardedCode(code: unknown): code is ClientCode {
-  return typeof code === "string" && forwardedCodes.has(code);
+/** Of an error that the subgraph's settings mask. SERVICE_UNAVAILABLE is what a service reports whose database is down. */
+export function toMaskedCode(subgraphCode: unknown): "SUBGRAPH_UNAVAILABLE" | "SUBGRAPH_ERROR" {
+  return subgraphCode === "SERVICE_UNAVAILABLE" ? "SUBGRAPH_UNAVAILABLE" : "SUBGRAPH_ERROR";
 }
 
-/** SERVICE_UNAVAILABLE of a service, whose database is down, becomes the code for a service that cannot be reached. */
-export function toClientCode(subgraphCode: unknown): ClientCode {
-  if (subgraphCode === "SERVICE_UNAVAILABLE") return "SUBGRAPH_UNAVAILABLE";
-  return isForwardedCode(subgraphCode) ? subgraphCode : "SUBGRAPH_ERROR";
+/** Of a field, for codes that other stages have too: their messages there are about the request. */
+const fieldMessages: Partial<Record<string, string>> = {
+  UNAUTHENTICATED: "This field requires a valid token.",
+  NOT_FOUND: "The object of this field does not exist.",
+  BAD_USER_INPUT: "A value that this field was given is not valid.",
+};
+
+/** Of a subgraph's error without a message, or whose message is masked. */
+export function fieldMessageOf(code: string): string {
+  return (
+    fieldMessages[code] ??
+    (isClientCode(code) ? codes[code].message : "The service behind this field rejected the request.")
+  );
 }
 
 export function isClientCode(code: unknown): code is ClientCode {

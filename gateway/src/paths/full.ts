@@ -1,7 +1,6 @@
 // The full path of /graphql: handles every request to which the fast path has not responded. Express (server.ts) routes the request to it, and the
 // engine lets Apollo Server validate the document.
 import type { IncomingMessage } from "node:http";
-import type { Cors } from "@tributary/kit/http/cors";
 import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
@@ -27,7 +26,6 @@ export interface PathOptions {
 }
 
 export interface FullPathOptions extends PathOptions {
-  readonly cors: Cors;
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
 }
@@ -68,10 +66,17 @@ export function createFullPath(options: FullPathOptions): FullPath {
 }
 
 async function readGet(options: FullPathOptions, exchange: GatewayExchange): Promise<GraphqlRequest> {
-  const { request } = exchange;
+  const { request, settings } = exchange;
+  if (request.headers.upgrade?.toLowerCase() === "websocket") {
+    throw new Rejection(
+      "MALFORMED_REQUEST",
+      "The gateway has no subscriptions, and so no WebSocket: send operations by POST.",
+    );
+  }
   rejectContentType(request);
-  // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers.
-  if (!isCacheableGet(request)) rejectCrossSite(request, options.cors);
+  // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers. With cookies, it
+  // could read the data of a page's visitor: anyone can register a hash.
+  if (!isCacheableGet(request) || settings.csrf.forwardsCookies) rejectCrossSite(request, settings.csrf, settings.cors);
   const rejection = await admitCaller(options.receiving, exchange);
   if (rejection) throw rejection;
   return readGraphqlSearch(readSearchParameters(request.url ?? "/"));

@@ -1,8 +1,9 @@
 import type { Environment } from "@tributary/kit/process/env";
 import { parse } from "graphql";
 import { describe, expect, test } from "vitest";
+import type { SubgraphSections } from "./subgraph-schema.ts";
 import { readConfig } from "../config.ts";
-import { resolveSubgraphs } from "./subgraph-settings.ts";
+import { listUnknownNames, readSubgraphs, resolveSubgraph } from "./subgraph-settings.ts";
 import { followedNameOf } from "./subgraph-variables.ts";
 
 const supergraph = parse(`
@@ -20,14 +21,28 @@ function variablesOf(environment: Environment) {
 }
 
 /** The settings by service. */
-function resolve(environment: Environment) {
-  const { subgraphs, unknownVariables } = resolveSubgraphs(supergraph, variablesOf(environment));
-  return { unknownVariables, of: Object.fromEntries(subgraphs.map(({ service, ...settings }) => [service, settings])) };
+function resolve(environment: Environment, file: SubgraphSections = {}) {
+  const variables = variablesOf(environment);
+  const subgraphs = readSubgraphs(supergraph);
+  const settings = subgraphs.map((subgraph) => resolveSubgraph(subgraph, { revision: 0, variables, file }));
+  const of = Object.fromEntries(
+    settings.map(({ service, fingerprint: _fingerprint, errors: _errors, ...plain }) => [service, plain]),
+  );
+  return { unknownVariables: listUnknownNames(subgraphs, { revision: 0, variables, file }).variables, of };
 }
 
 describe("the settings of a subgraph", () => {
   test("without variables are those of the supergraph, and defaults", () => {
-    const settings = { timeoutMs: 10_000, bodyBytesMax: 10_000_000, checksKeys: true };
+    const settings = {
+      timeoutMs: 10_000,
+      attemptsMax: 3,
+      requestsMax: 1_024,
+      bodyBytesMax: 10_000_000,
+      checksKeys: true,
+      forwardsAuthorization: true,
+      requestHeaders: undefined,
+      responseHeaders: undefined,
+    };
     expect(resolve({})).toEqual({
       unknownVariables: [],
       of: {
@@ -84,7 +99,7 @@ describe("the settings of a subgraph", () => {
 });
 
 test("a schema that is not a supergraph is rejected", () => {
-  expect(() => resolveSubgraphs(parse("type Query { a: Int }"), variablesOf({}))).toThrow("join__Graph");
+  expect(() => readSubgraphs(parse("type Query { a: Int }"))).toThrow("join__Graph");
 });
 
 test("the feeds that the gateway follows have the names of the services, not those of variables", () => {

@@ -1,6 +1,11 @@
-// The settings of each subgraph of a supergraph. Resolved once per generation, from the supergraph and the variables.
+// The settings of each subgraph of a supergraph, by precedence: its variable, `subgraphs.<name>` of gateway.yaml, the variable for all subgraphs, `all` of
+// gateway.yaml, the default.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
+import type { ErrorPolicyFileSettings, SubgraphFileSettings, SubgraphSections } from "./subgraph-schema.ts";
+import { createErrorPolicy, type ErrorPolicy } from "./error-policy.ts";
+import { createRequestHeaderRules, type RequestHeaderRules } from "./request-headers.ts";
+import { createResponseHeaderRules, type ResponseHeaderRules } from "./response-headers.ts";
 import {
   cachePrefix,
   feedPrefix,
@@ -16,49 +21,179 @@ export interface SubgraphSettings {
   readonly urls: readonly string[];
   /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
+  readonly attemptsMax: number;
+  /** Fetches in flight, over all replicas. */
+  readonly requestsMax: number;
   readonly bodyBytesMax: number;
   /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;
+  readonly forwardsAuthorization: boolean;
+  /** Undefined without rules. */
+  readonly requestHeaders: RequestHeaderRules | undefined;
+  readonly responseHeaders: ResponseHeaderRules | undefined;
+  readonly errors: ErrorPolicy;
+  /** Equal for equal settings. */
+  readonly fingerprint: string;
 }
 
-export interface ResolvedSubgraphs {
-  readonly subgraphs: readonly SubgraphSettings[];
-  /** Variables that name no subgraph of this supergraph, most likely by a typo. */
-  readonly unknownVariables: readonly string[];
+/** A setting with where it comes from, for operators. */
+export interface Effective<Value> {
+  readonly value: Value;
+  readonly from: string;
+}
+
+/** What is configured of subgraphs, before a supergraph names them. */
+export interface SubgraphConfiguration {
+  /** Increases with each change. */
+  readonly revision: number;
+  readonly variables: SubgraphVariables;
+  readonly file: SubgraphSections;
+}
+
+export interface SupergraphSubgraph {
+  readonly service: string;
+  /** Empty if the supergraph has none. */
+  readonly url: string;
+}
+
+type ForEverySubgraph = {
+  readonly [Key in keyof NonNullable<SubgraphSections["all"]>]-?: NonNullable<
+    NonNullable<SubgraphSections["all"]>[Key]
+  >;
+};
+
+const defaults: ForEverySubgraph = {
+  timeout_ms: 10_000,
+  attempts: 3,
+  requests_in_flight: 1_024,
+  body_bytes_max: 10_000_000,
+  key_check: true,
+  authorization: "forward",
+};
+
+type Candidate<Value> = readonly [from: string, value: Value | undefined];
+
+/** The first that is set. */
+function choose<Value>(candidates: readonly Candidate<Value>[], [from, fallback]: readonly [string, Value]) {
+  for (const [name, value] of candidates) if (value !== undefined) return { from: name, value };
+  return { from, value: fallback };
+}
+
+/** For each setting its value, and where it comes from. */
+export function describeSubgraph({ service, url }: SupergraphSubgraph, { variables, file }: SubgraphConfiguration) {
+  const suffix = suffixOf(service);
+  const own: SubgraphFileSettings = file.subgraphs?.[service] ?? {};
+  const ownName = (key: string) => `gateway.yaml: subgraphs.${service}.${key}`;
+  /** Of the variables, that of this subgraph is above the file, that of all subgraphs between the parts of the file. */
+  const read = <Key extends keyof ForEverySubgraph>(
+    key: Key,
+    forOne: readonly Candidate<ForEverySubgraph[Key]>[],
+    forAll: readonly Candidate<ForEverySubgraph[Key]>[],
+  ): Effective<ForEverySubgraph[Key]> =>
+    choose(
+      [
+        ...forOne,
+        [ownName(key), own[key] as ForEverySubgraph[Key] | undefined],
+        ...forAll,
+        [`gateway.yaml: all.${key}`, file.all?.[key] as ForEverySubgraph[Key] | undefined],
+      ],
+      ["default", defaults[key]],
+    );
+  return {
+    urls: choose<readonly string[]>(
+      [
+        [`${urlPrefix}${suffix}`, variables.urls.get(suffix)],
+        [ownName("urls"), own.urls],
+      ],
+      ["supergraph", isHttpUrl(url) ? [url] : []],
+    ),
+    timeout_ms: read("timeout_ms", [], [["SUBGRAPH_TIMEOUT_MS", variables.timeoutMs]]),
+    attempts: read("attempts", [], []),
+    requests_in_flight: read("requests_in_flight", [], []),
+    body_bytes_max: read("body_bytes_max", [], [["SUBGRAPH_BODY_BYTES_MAX", variables.bodyBytesMax]]),
+    key_check: read("key_check", [[`${keyCheckPrefix}${suffix}`, variables.checksKeys.get(suffix)]], []),
+    authorization: read("authorization", [], []),
+  };
+}
+
+export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: SubgraphConfiguration): SubgraphSettings {
+  const { service } = subgraph;
+  const { headers = {}, errors = {} } = configuration.file;
+  const effective = describeSubgraph(subgraph, configuration);
+  const of = headers.subgraphs?.[service];
+  const requestRules = [...(headers.all?.request ?? []), ...(of?.request ?? [])];
+  const responseRules = [...(headers.all?.response ?? []), ...(of?.response ?? [])];
+  const errorSettings = mergeErrorPolicies(errors.all, errors.subgraphs?.[service]);
+  const requestHeaders = createRequestHeaderRules(requestRules);
+  const plain = {
+    service,
+    urls: effective.urls.value,
+    timeoutMs: effective.timeout_ms.value,
+    attemptsMax: effective.attempts.value,
+    requestsMax: effective.requests_in_flight.value,
+    bodyBytesMax: effective.body_bytes_max.value,
+    checksKeys: effective.key_check.value,
+    forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.insertsAuthorization,
+  };
+  return {
+    ...plain,
+    requestHeaders,
+    responseHeaders: createResponseHeaderRules(responseRules),
+    errors: createErrorPolicy(errorSettings),
+    fingerprint: JSON.stringify([plain, requestRules, responseRules, errorSettings]),
+  };
+}
+
+/** A subgraph's codes and extensions add to those of all. */
+function mergeErrorPolicies(
+  all: ErrorPolicyFileSettings = {},
+  own: ErrorPolicyFileSettings = {},
+): ErrorPolicyFileSettings {
+  const isEveryCode = all.codes === "all" || own.codes === "all";
+  const codes = isEveryCode ? "all" : [...listOf(all.codes), ...listOf(own.codes)];
+  const extensions = [...(all.extensions ?? []), ...(own.extensions ?? [])];
+  const messages = own.messages ?? all.messages;
+  return messages === undefined ? { codes, extensions } : { codes, extensions, messages };
+}
+
+function listOf(codes: ErrorPolicyFileSettings["codes"]): readonly string[] {
+  return codes === undefined || codes === "all" ? [] : codes;
+}
+
+/** Variables and names of gateway.yaml that name no subgraph of this supergraph, most likely by a typo. */
+export function listUnknownNames(
+  subgraphs: readonly SupergraphSubgraph[],
+  { variables, file }: SubgraphConfiguration,
+): { readonly variables: readonly string[]; readonly keys: readonly string[] } {
+  const { urls, checksKeys, feeds, cached } = variables;
+  const services = new Set(subgraphs.map(({ service }) => service));
+  const suffixes = new Set(subgraphs.map(({ service }) => suffixOf(service)));
+  const unknownSuffixes = (prefix: string, named: { keys(): Iterable<string> }) =>
+    [...named.keys()].filter((suffix) => !suffixes.has(suffix)).map((suffix) => `${prefix}${suffix}`);
+  const unknownKeys = (key: string, named: object = {}) =>
+    Object.keys(named)
+      .filter((service) => !services.has(service))
+      .map((service) => `${key}.${service}`);
+  return {
+    variables: [
+      ...unknownSuffixes(urlPrefix, urls),
+      ...unknownSuffixes(keyCheckPrefix, checksKeys),
+      ...unknownSuffixes(cachePrefix, cached),
+      ...unknownSuffixes(feedPrefix, feeds),
+    ],
+    keys: [
+      ...unknownKeys("subgraphs", file.subgraphs),
+      ...unknownKeys("headers.subgraphs", file.headers?.subgraphs),
+      ...unknownKeys("errors.subgraphs", file.errors?.subgraphs),
+    ],
+  };
 }
 
 /**
- * The subgraphs are the values of the `join__Graph` enum (join spec v0.1 to v0.5).
+ * The values of the `join__Graph` enum (join spec v0.1 to v0.5).
  * @throws Error if the document is not a supergraph.
  */
-export function resolveSubgraphs(supergraph: DocumentNode, variables: SubgraphVariables): ResolvedSubgraphs {
-  const { timeoutMs, bodyBytesMax, urls, checksKeys, feeds, cached } = variables;
-  const graphs = readJoinGraph(supergraph);
-  const subgraphs = graphs.map(({ service, url }) => {
-    const suffix = suffixOf(service);
-    const supergraphUrls = isHttpUrl(url) ? [url] : [];
-    return {
-      service,
-      urls: urls.get(suffix) ?? supergraphUrls,
-      timeoutMs,
-      bodyBytesMax,
-      checksKeys: checksKeys.get(suffix) ?? true,
-    };
-  });
-  const suffixes = new Set(graphs.map(({ service }) => suffixOf(service)));
-  const listUnknown = (prefix: string, named: { keys(): Iterable<string> }) =>
-    [...named.keys()].filter((suffix) => !suffixes.has(suffix)).map((suffix) => `${prefix}${suffix}`);
-  const unknownVariables = [
-    ...listUnknown(urlPrefix, urls),
-    ...listUnknown(keyCheckPrefix, checksKeys),
-    ...listUnknown(cachePrefix, cached),
-    ...listUnknown(feedPrefix, feeds),
-  ];
-  return { subgraphs, unknownVariables };
-}
-
-/** The URL is empty if the supergraph has none. */
-function readJoinGraph(supergraph: DocumentNode): readonly { service: string; url: string }[] {
+export function readSubgraphs(supergraph: DocumentNode): readonly SupergraphSubgraph[] {
   const graphEnum = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
   );

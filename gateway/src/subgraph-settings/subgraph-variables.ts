@@ -3,11 +3,13 @@
 import { type FollowedFeedsConfig, readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import type { EnvironmentReader } from "@tributary/kit/process/env";
+import type { SubgraphSections } from "./subgraph-schema.ts";
 
 /** The variables of single subgraphs, by the suffix of their names, since the supergraph with the names of its subgraphs is not loaded yet. */
 export interface SubgraphVariables {
-  readonly timeoutMs: number;
-  readonly bodyBytesMax: number;
+  /** Undefined if it is not set: gateway.yaml, or the default. */
+  readonly timeoutMs: number | undefined;
+  readonly bodyBytesMax: number | undefined;
   /** `SUBGRAPH_URL_<NAME>` */
   readonly urls: ReadonlyMap<string, readonly string[]>;
   /** `SUBGRAPH_KEY_CHECK_<NAME>` */
@@ -52,6 +54,7 @@ export function followedNameOf(subgraph: string): string {
 export function readSubgraphVariables(
   env: EnvironmentReader,
   profile: "development" | "production",
+  file: Pick<SubgraphSections, "subgraphs">,
 ): SubgraphVariables {
   const urls = readEach(env, urlPrefix, (value, name) => readUrls(env, value, name));
   const checksKeys = readEach(env, keyCheckPrefix, (value, name) => readSwitch(env, value, name));
@@ -62,30 +65,29 @@ export function readSubgraphVariables(
   const feeds = readEach(env, feedPrefix, () => true);
   const cached = new Set([...caching.keys()].filter((suffix) => caching.get(suffix)));
   return {
-    timeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
-      fallback: 10_000,
+    timeoutMs: env.optionalInteger("SUBGRAPH_TIMEOUT_MS", {
       min: 10,
       max: 300_000,
-      why: "the deadline of one fetch from a subgraph, body included",
+      why: "the deadline of one fetch from a subgraph, body included; 10,000 by default, or as gateway.yaml says",
     }),
-    bodyBytesMax: env.integer("SUBGRAPH_BODY_BYTES_MAX", {
-      fallback: 10_000_000,
+    bodyBytesMax: env.optionalInteger("SUBGRAPH_BODY_BYTES_MAX", {
       min: 1_000,
       max: 1_000_000_000,
-      why: "a longer response of a subgraph is not read to the end and counts as a failure",
+      why: "a longer response of a subgraph is not read to the end and counts as a failure; 10,000,000 by default, or as gateway.yaml says",
     }),
     urls,
     checksKeys,
     feeds: new Set(feeds.keys()),
     cached,
-    entityCache: readEntityCache(env, profile, { urls, cached }),
+    entityCache: readEntityCache(env, profile, { urls, caching }, file),
   };
 }
 
 function readEntityCache(
   env: EnvironmentReader,
   profile: "development" | "production",
-  { urls, cached }: Pick<SubgraphVariables, "urls" | "cached">,
+  { urls, caching }: Pick<SubgraphVariables, "urls"> & { readonly caching: ReadonlyMap<string, boolean> },
+  { subgraphs = {} }: Pick<SubgraphSections, "subgraphs">,
 ): EntityCacheSettings | undefined {
   const bytesMax = env.integer(bytesMaxVariable, {
     fallback: 67_108_864,
@@ -93,13 +95,22 @@ function readEntityCache(
     max: 10_000_000_000,
     why: "estimated memory of the entity cache; results that were not used lately are evicted; parts of it are for request texts and for whole results",
   });
-  if (cached.size === 0) return undefined;
-  // The default URLs of a feed follow from these. Without them, a subgraph has a feed only if SUBGRAPH_FEED_URL_<NAME> is set.
-  const urlsByService = Object.fromEntries(
-    [...cached].map((suffix) => [followedNameOf(suffix), urls.get(suffix) ?? []]),
-  );
-  const feeds = readFollowedFeedsConfig(env, profile, urlsByService, (service) => `${feedPrefix}${suffixOf(service)}`);
-  return { services: new Set(Object.keys(urlsByService)), bytesMax, ...feeds };
+  const bySuffix = new Map(Object.entries(subgraphs).map(([name, settings]) => [suffixOf(name), settings]));
+  const inFile = [...bySuffix].filter(([, settings]) => settings.entity_cache === true).map(([suffix]) => suffix);
+  const cached = [...new Set([...caching.keys(), ...inFile])].filter((suffix) => caching.get(suffix) ?? true);
+  if (cached.length === 0) return undefined;
+  // The default URLs of a feed follow from these. Without them, a subgraph has a feed only if its feed's URLs are set.
+  const addresses: Record<string, readonly string[]> = {};
+  const configuredFeeds: Record<string, readonly string[]> = {};
+  for (const suffix of cached) {
+    const service = followedNameOf(suffix);
+    const { urls: urlsOfFile = [], feed_urls: feed } = bySuffix.get(suffix) ?? {};
+    addresses[service] = urls.get(suffix) ?? urlsOfFile;
+    if (feed !== undefined) configuredFeeds[service] = feed === "none" ? ["none"] : feed;
+  }
+  const variableOf = (service: string) => `${feedPrefix}${suffixOf(service)}`;
+  const feeds = readFollowedFeedsConfig(env, profile, addresses, variableOf, configuredFeeds);
+  return { services: new Set(Object.keys(addresses)), bytesMax, ...feeds };
 }
 
 function readEach<Value>(

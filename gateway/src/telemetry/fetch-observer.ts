@@ -4,11 +4,13 @@ import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/met
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
-import { isForwardedCode, toClientCode } from "../errors/codes.ts";
+import { toMaskedCode } from "../errors/codes.ts";
 import type { GraphqlRequestRecord } from "./request-record.ts";
 
 interface ErrorEntry {
   readonly extensions: Readonly<Record<string, unknown>>;
+  /** Undefined: masked. */
+  readonly public: object | undefined;
 }
 
 type OutcomeLabel = Expected<typeof gatewayMetrics.tributary_gateway_subgraph_fetches_total, "outcome">;
@@ -123,9 +125,9 @@ class CountedFetch implements ObservedFetch {
 /** Errors that are meant for the client are the outcome `errors`. Any other error is a failure of the subgraph, although it responded. */
 function outcomeOf(errors: readonly ErrorEntry[]): OutcomeLabel {
   if (errors.length === 0) return "ok";
-  const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
-  const failures = new Set<string>(codes.filter((code) => !isForwardedCode(code)));
-  if (failures.size === 0) return "errors";
-  // `toClientCode` maps every other code to one of these two; SUBGRAPH_ERROR is counted if both occur.
+  const masked = errors.filter((error) => error.public === undefined);
+  if (masked.length === 0) return "errors";
+  const failures = new Set(masked.map(({ extensions }) => toMaskedCode(extensions["code"])));
+  // SUBGRAPH_ERROR is counted if both occur.
   return failures.has("SUBGRAPH_ERROR") ? "SUBGRAPH_ERROR" : "SUBGRAPH_UNAVAILABLE";
 }

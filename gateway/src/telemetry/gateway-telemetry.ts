@@ -1,6 +1,6 @@
 // Log, metrics and traces of the process. The other modules report observations; only this folder logs and counts them.
 import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
-import type { Log } from "@tributary/kit/process/log";
+import { type Log, setLogLevel } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
@@ -27,6 +27,7 @@ export interface TelemetryObservers {
   readonly fetchObserver: FetchObserver | undefined;
   readonly observeRateLimits?: RateLimitObserver;
   readonly admissionObserver?: AdmissionObserver;
+  setLogLevel?(level: string): void;
 }
 
 export interface GatewayTelemetry extends TelemetryObservers {
@@ -60,6 +61,7 @@ export async function createGatewayTelemetry(
   return {
     log,
     observe: createObserver(telemetry, failures, Object.keys(config.subgraphs.entityCache?.feedUrls ?? {})),
+    setLogLevel: (level) => setLogLevel(log, level),
     requestObserver,
     fetchObserver: createFetchObserver(metrics, trace),
     admissionObserver: createAdmissionObserver({ metrics, endpoint: "graphql" }),

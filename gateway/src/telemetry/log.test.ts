@@ -165,6 +165,15 @@ describe("metrics and the access log of requests", () => {
     expect(await write()).toContain('tributary_gateway_operations_total{operation="other",outcome="ok"} 1001');
   });
 
+  test("codes of subgraphs have their own label value, up to a limit", async () => {
+    const { send, write } = await setUp();
+    for (let i = 0; i < 1_000; i++) send({ outcome: "partial", codes: [`CODE_${i}`, "SUBGRAPH_ERROR"] });
+    const text = await write();
+    expect(text.match(/tributary_gateway_errors_total\{code="CODE_\d+"\} 1/g)).toHaveLength(100);
+    expect(text).toContain('tributary_gateway_errors_total{code="other"} 900');
+    expect(text).toContain('tributary_gateway_errors_total{code="SUBGRAPH_ERROR"} 1000');
+  });
+
   test("known operations and clients have their own label value, and unnamed ones too", async () => {
     const { send, write } = await setUp();
     send({ client: "shop", operationName: "Feed" });

@@ -183,6 +183,6 @@ describe("metrics and spans of fetches", () => {
   });
 
   function errorWith(code: string | undefined) {
-    return { extensions: { code } };
+    return { extensions: { code }, public: code === "NOT_FOUND" ? { code } : undefined };
   }
 });

@@ -1,4 +1,5 @@
 // Counts, traces and logs each client request when its response is closed: metrics, the request's span and the access log line.
+import { isClientCode } from "../errors/codes.ts";
 import { readClientName } from "@tributary/kit/caller/client-program";
 import type { Log } from "@tributary/kit/process/log";
 import { type AccessLog, createAccessLog } from "@tributary/kit/telemetry/access-log";
@@ -130,6 +131,8 @@ function createOperationLabels({ knownOperations, metrics }: GatewayRequestObser
   };
 }
 
+const subgraphCodeLabelsMax = 100;
+
 function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) {
   const requests = metrics.counter("tributary_gateway_requests_total");
   const requestSeconds = metrics.histogram("tributary_gateway_request_duration_seconds");
@@ -137,6 +140,7 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
   const operationSeconds = metrics.histogram("tributary_gateway_operation_duration_seconds");
   const errors = metrics.counter("tributary_gateway_errors_total");
   const rejected = metrics.counter("tributary_gateway_rejected_total");
+  const codeLabelOf = createCodeLabels();
 
   return (
     { path, client, operation, status, outcome }: RequestSummary,
@@ -153,7 +157,18 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
     // `??` is only for the type: `outcome` is defined if `path` is.
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);
-    for (const errorCode of codes) errors.add({ code: errorCode });
+    for (const errorCode of codes) errors.add({ code: codeLabelOf(errorCode) });
+  };
+}
+
+/** The gateway's own, and the first codes of subgraphs that are seen: with `codes: all` in gateway.yaml a subgraph could send any number. */
+function createCodeLabels(): (code: string) => string {
+  const subgraphCodes = new Set<string>();
+  return (code) => {
+    if (isClientCode(code) || subgraphCodes.has(code)) return code;
+    if (subgraphCodes.size >= subgraphCodeLabelsMax) return "other";
+    subgraphCodes.add(code);
+    return code;
   };
 }
 

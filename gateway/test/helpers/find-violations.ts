@@ -1,4 +1,4 @@
-import { codes } from "../../src/errors/codes.ts";
+import { codes, fieldMessageOf } from "../../src/errors/codes.ts";
 import type { FaultyFetch } from "./fault-places.ts";
 
 type Path = readonly (string | number)[];
@@ -76,9 +76,7 @@ function checkError(
   return [
     ...(nullPaths.some((place) => isWithin(path, place)) ? [] : [`an error at ${show(path)}, which is not null`]),
     ...(known !== undefined && codesExpected.includes(known) ? [] : [`code ${String(code)}`]),
-    ...(known !== undefined && codes[known as keyof typeof codes].message === message
-      ? []
-      : [`message ${String(message)}`]),
+    ...(known !== undefined && fieldMessageOf(known) === message ? [] : [`message ${String(message)}`]),
     ...(named === service || (named === undefined && known === "INVALID_FIELD_VALUE")
       ? []
       : [`service ${String(named)}`]),

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
-import { readConfig } from "../../src/config.ts";
+import { readConfig, settingsFileOf } from "../../src/config.ts";
+import { createSettingsStore, readSettingsFile } from "../../src/settings-store.ts";
 import { createPlannerPool, type PlannerPool } from "../../src/engine/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
 import type { TelemetryObservers } from "../../src/telemetry/gateway-telemetry.ts";
@@ -133,10 +134,13 @@ async function listen(
   observe: (observation: GatewayObservation) => void,
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
-  const config = readConfig(environment);
+  const file = readSettingsFile(settingsFileOf(environment), environment);
+  const config = readConfig(environment, file.settings);
   const plannerPool = ownPool ?? useSharedPool(observe);
+  const settings = createSettingsStore(file, config, environment);
   const gateway = createGateway({
     config,
+    settings,
     observe,
     plannerPool: { ...plannerPool, close: () => Promise.resolve(void observersOfSharedPool.delete(observe)) },
     ...options,

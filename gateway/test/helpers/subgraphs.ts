@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
@@ -86,8 +92,13 @@ export async function startSubgraph({
   return subgraph;
 }
 
-export function respondJson(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(text);
+export function respondJson(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
 }
 
 /** What `compose` would publish for these subgraphs. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { codes } from "../../src/errors/codes.ts";
+import { fieldMessageOf } from "../../src/errors/codes.ts";
 import { everywhere, leak, type ResponseFault } from "./response-faults.ts";
 import { type Fault, respondJson } from "./subgraphs.ts";
 
@@ -32,12 +32,12 @@ export const transportFaults: readonly ResponseFault[] = (
     ["sends half of its JSON text", "SUBGRAPH_INVALID_RESPONSE", sendHalf],
     ["sends too many bytes", "SUBGRAPH_RESPONSE_TOO_LARGE", sendPadded],
     ["sends an endless body", "SUBGRAPH_RESPONSE_TOO_LARGE", sendEndlessly],
-    ["responds 401 with a text", "SUBGRAPH_INVALID_RESPONSE", send(401, "who are you")],
-    ["responds 403 with HTML", "SUBGRAPH_INVALID_RESPONSE", send(403, html)],
+    ["responds 401 with a text", "UNAUTHENTICATED", send(401, "who are you")],
+    ["responds 403 with HTML", "FORBIDDEN", send(403, html)],
     [
       "responds 401 in GraphQL",
       "UNAUTHENTICATED",
-      send(401, errorWith("UNAUTHENTICATED", codes.UNAUTHENTICATED.message)),
+      send(401, errorWith("UNAUTHENTICATED", fieldMessageOf("UNAUTHENTICATED"))),
     ],
     ["responds 429", "SUBGRAPH_UNAVAILABLE", send(429, "{}", { "retry-after": "9999" })],
     ["responds 503", "SUBGRAPH_UNAVAILABLE", send(503, '{"errors":[{"message":"later"}]}')],

@@ -22,6 +22,8 @@ export interface Caller extends ClientAddress {
   /** Anonymous also if the process does not verify tokens. */
   readonly identity: Identity;
   readonly client: ClientProgram;
+  /** Of the verified token; undefined without one. */
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface Callers {
@@ -76,6 +78,7 @@ export function createCallers(o: CallersOptions): Callers {
       protocol,
       identity: token === undefined ? anonymous : token.identity,
       client: readClientProgram(headers, clientByKey ?? token?.clientName),
+      claims: token?.claims,
     };
   }
 

@@ -39,17 +39,19 @@ export function readServedFeedConfig(
   };
 }
 
+/** @param configured the feeds of services whose variable is not set; by default derived from `addresses`. */
 export function readFollowedFeedsConfig(
   env: EnvironmentReader,
   profile: Profile,
   addresses: Readonly<Record<string, readonly string[]>>,
   variableOf: (service: string) => string,
+  configured: Readonly<Record<string, readonly string[]>> = {},
 ): FollowedFeedsConfig {
   const feedUrls: Record<string, readonly string[]> = {};
   for (const [service, urls] of Object.entries(addresses)) {
     const name = variableOf(service);
     const urlsOfFeed = env.list(name, {
-      fallback: urls.flatMap(toFeedUrl),
+      fallback: configured[service] ?? urls.flatMap(toFeedUrl),
       why: `the change feed of the ${service} service: scheme, host and port of each replica; by default ${portOffset} above the port of the service; none: it has no feed, and cached responses follow no writes of others`,
     });
     const isNone = urlsOfFeed.length === 1 && urlsOfFeed[0] === "none";

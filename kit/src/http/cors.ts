@@ -1,13 +1,38 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 export interface CorsOptions {
-  /** Exact origins, `http://host:*` for every port of a host, or `*` for all. An empty list turns CORS off. */
-  readonly origins: readonly string[];
-  /** Besides the CORS-safelisted ones. */
+  readonly origins: readonly CorsOrigin[];
+  /** Besides the CORS-safelisted and the common ones. */
   readonly allowedHeaders: readonly string[];
-  /** Besides the CORS-safelisted ones. */
+  /** Besides the CORS-safelisted and the common ones. */
   readonly exposedHeaders: readonly string[];
+  /** How long browsers keep the result of a preflight. Default 7,200, the most that Chromium accepts. */
+  readonly preflightSeconds?: number | undefined;
 }
+
+export interface CorsOrigin {
+  /** `https://app.example.com`; `https://*.example.com` for one host label, `http://host:*` for every port, `*` for all. */
+  readonly pattern: string;
+  /** Whether its pages may send cookies. Not with `*`. */
+  readonly allowsCredentials?: boolean | undefined;
+}
+
+/** Of both endpoints: what the common clients, and telemetry in browsers (OpenTelemetry, Sentry), send and read. */
+const commonRequestHeaders = [
+  "accept",
+  "authorization",
+  "content-type",
+  "consistency-token",
+  "priority",
+  "apollographql-client-name",
+  "apollographql-client-version",
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "sentry-trace",
+  "x-request-id",
+];
+const commonResponseHeaders = ["consistency-token", "retry-after", "traceparent", "www-authenticate", "x-request-id"];
 
 export interface Cors {
   isAllowed(origin: string): boolean;
@@ -21,20 +46,36 @@ export interface Cors {
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 
-/** Chromium caches a preflight result for at most two hours. */
-const preflightSeconds = 7_200;
+const defaultPreflightSeconds = 7_200;
 
-/** Fetch Standard, "CORS protocol". Credentials are not allowed: tokens are sent in `Authorization`, cookies are ignored. */
-export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOptions): Cors {
-  const allowsAll = origins.includes("*");
-  const isAllowed = (origin: string) => allowsAll || origins.some((allowed) => matchesOrigin(allowed, origin));
-  const varies = !allowsAll && origins.length > 0;
-  const exposed = exposedHeaders.join(", ");
+/** Fetch Standard, "CORS protocol". */
+export function createCors({
+  origins,
+  allowedHeaders,
+  exposedHeaders,
+  preflightSeconds = defaultPreflightSeconds,
+}: CorsOptions): Cors {
+  const allowsAll = origins.some(({ pattern }) => pattern === "*");
+  // Those with credentials first: they decide if several match.
+  const patterns = origins
+    .map(({ pattern, allowsCredentials = false }) => ({ expression: toExpression(pattern), allowsCredentials }))
+    .toSorted((a, b) => Number(b.allowsCredentials) - Number(a.allowsCredentials));
+  const varies = origins.length > 0 && (!allowsAll || patterns[0]?.allowsCredentials === true);
+  const allowed = [...new Set([...commonRequestHeaders, ...allowedHeaders])].join(", ");
+  const exposed = [
+    "Access-Control-Expose-Headers",
+    [...new Set([...commonResponseHeaders, ...exposedHeaders])].join(", "),
+  ];
+  const forAnyOrigin = allowsAll ? ["Access-Control-Allow-Origin", "*", ...exposed] : [];
+  const find = (origin: string) => patterns.find(({ expression }) => expression.test(origin));
+  const isAllowed = (origin: string) => find(origin) !== undefined;
 
   function headersFor(origin: string | undefined): readonly string[] {
-    const allowed = allowsAll ? "*" : origin;
-    if (allowed === undefined || !isAllowed(allowed)) return [];
-    return ["Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposed];
+    const pattern = origin === undefined ? undefined : find(origin);
+    if (origin === undefined || !pattern) return forAnyOrigin;
+    if (pattern.allowsCredentials)
+      return ["Access-Control-Allow-Origin", origin, ...exposed, "Access-Control-Allow-Credentials", "true"];
+    return allowsAll ? forAnyOrigin : ["Access-Control-Allow-Origin", origin, ...exposed];
   }
 
   return {
@@ -46,7 +87,7 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
       const isOriginAllowed = response.hasHeader("Access-Control-Allow-Origin");
       if (!isOriginAllowed) return;
       response.setHeader("Access-Control-Allow-Methods", methods);
-      response.setHeader("Access-Control-Allow-Headers", allowedHeaders.join(", "));
+      response.setHeader("Access-Control-Allow-Headers", allowed);
       response.setHeader("Access-Control-Max-Age", preflightSeconds);
     },
   };
@@ -56,11 +97,13 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
-const anyPort = ":*";
-const optionalPort = /^(?::\d{1,5})?$/;
-
-function matchesOrigin(allowed: string, origin: string): boolean {
-  if (!allowed.endsWith(anyPort)) return allowed === origin;
-  const schemeAndHost = allowed.slice(0, -anyPort.length);
-  return origin.startsWith(schemeAndHost) && optionalPort.test(origin.slice(schemeAndHost.length));
+function toExpression(pattern: string): RegExp {
+  if (pattern === "*") return /^/;
+  const text = pattern
+    .replace(/:\*$/, "<port>")
+    .replace("://*.", "://<label>.")
+    .replaceAll(/[^\w<>:/-]/g, String.raw`\$&`)
+    .replace("<label>", "[^.:/]+")
+    .replace("<port>", String.raw`(?::\d{1,5})?`);
+  return new RegExp(`^${text}$`);
 }

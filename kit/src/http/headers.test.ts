@@ -200,7 +200,8 @@ test("a request id that is valid for logs is accepted, any other is replaced", (
     expect(readRequestId(bad)).toMatch(/^[\da-f-]{36}$/);
 });
 
-const lists = { allowedHeaders: ["authorization"], exposedHeaders: ["etag", "link"] };
+const lists = { allowedHeaders: ["if-match"], exposedHeaders: ["etag", "link"] };
+const exposed = "consistency-token, retry-after, traceparent, www-authenticate, x-request-id, etag, link";
 
 test.each([
   [["https://app.example"], "https://app.example", "https://app.example"],
@@ -211,35 +212,51 @@ test.each([
   [["http://localhost:*"], "http://localhost.evil:80", undefined],
   [["http://localhost:*"], "http://localhost:80@evil", undefined],
   [["http://localhost:*"], "null", undefined],
+  [["https://*.app.example"], "https://a.app.example", "https://a.app.example"],
+  [["https://*.app.example"], "https://a.b.app.example", undefined],
+  [["https://*.app.example"], "https://app.example", undefined],
+  [["https://*.app.example"], "https://a-app.example", undefined],
+  [["https://*.app.example"], "https://a.app.example:8443", undefined],
+  [["https://*.app.example:*"], "https://a.app.example:8443", "https://a.app.example:8443"],
   [["*"], "https://any.example", "*"],
   [[], "https://app.example", undefined],
 ])("with the allowed origins %j, %s gets %s", (origins, origin, allowed) => {
   const response = respond(origins, { origin });
   expect(response.getHeader("access-control-allow-origin")).toBe(allowed);
-  expect(response.getHeader("access-control-expose-headers")).toBe(allowed && "etag, link");
+  expect(response.getHeader("access-control-expose-headers")).toBe(allowed && exposed);
   expect(response.hasHeader("access-control-allow-credentials")).toBe(false);
 });
 
 test("responses differ by origin unless every origin is allowed", () => {
-  expect(createCors({ origins: ["https://app.example"], ...lists }).varies).toBe(true);
-  expect(createCors({ origins: ["*"], ...lists }).varies).toBe(false);
+  expect(createCors({ origins: [{ pattern: "https://app.example" }], ...lists }).varies).toBe(true);
+  expect(createCors({ origins: [{ pattern: "*" }], ...lists }).varies).toBe(false);
 });
 
 test("with *, a response to a request without an Origin may be stored for pages", () => {
   const response = respond(["*"], {});
   expect(response.getHeader("access-control-allow-origin")).toBe("*");
-  expect(response.getHeader("access-control-expose-headers")).toBe("etag, link");
+  expect(response.getHeader("access-control-expose-headers")).toBe(exposed);
 });
 
 test("the preflight of an allowed origin gets the allowed methods and headers, that of another origin none", () => {
   const preflight = { "access-control-request-method": "POST" };
   const allowed = respond(["https://app.example"], { origin: "https://app.example", ...preflight });
   expect(allowed.getHeader("access-control-allow-methods")).toBe("GET, POST");
-  expect(allowed.getHeader("access-control-allow-headers")).toBe("authorization");
+  expect(allowed.getHeader("access-control-allow-headers")).toMatch(/authorization.*sentry-trace.*if-match/);
   const other = respond(["https://app.example"], { origin: "https://other.example", ...preflight });
   expect(other.getHeaderNames().filter((name) => name.startsWith("access-control"))).toEqual([]);
   const plain = respond(["https://app.example"], { origin: "https://app.example" });
   expect(plain.hasHeader("access-control-allow-methods")).toBe(false);
+});
+
+test("credentials are allowed for the origins that may send them, and for no other", () => {
+  const cors = createCors({
+    origins: [{ pattern: "https://a.example", allowsCredentials: true }, { pattern: "https://b.example" }],
+    ...lists,
+  });
+  expect(cors.headersFor("https://a.example")).toContain("Access-Control-Allow-Credentials");
+  expect(cors.headersFor("https://b.example")).not.toContain("Access-Control-Allow-Credentials");
+  expect(cors.headersFor("https://c.example")).toEqual([]);
 });
 
 function respond(origins: readonly string[], headers: Record<string, string>): ServerResponse {
@@ -247,7 +264,7 @@ function respond(origins: readonly string[], headers: Record<string, string>): S
   request.method = "OPTIONS";
   Object.assign(request.headers, headers);
   const response = new ServerResponse(request);
-  const cors = createCors({ origins, ...lists });
+  const cors = createCors({ origins: origins.map((pattern) => ({ pattern })), ...lists });
   forEachHeader(cors.headersFor(request.headers.origin), (name, value) => void response.setHeader(name, value));
   cors.permitPreflight(request, response, "GET, POST");
   return response;

@@ -23,6 +23,7 @@ export interface VerifiedToken {
   /** `user:` and the user's id, so that a request with a cached token allocates no string for it. */
   readonly userKey: string;
   readonly clientName: string | undefined;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 export interface TokenVerifier {
@@ -107,7 +108,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const payload = await readVerifiedPayload(token);
       const identity = readIdentity(payload, options.userIdClaim);
       const clientName = readClientClaim(payload, options.clientClaim);
-      const verifiedToken = { identity, userKey: `user:${identity.userId}`, clientName };
+      const verifiedToken = { identity, userKey: `user:${identity.userId}`, clientName, claims: payload };
       const expiresAtMs = readExpiryMs(payload);
       verifiedTokens.add(authorization, verifiedToken, Math.min(now() + verifiedTokenMs, expiresAtMs));
       return verifiedToken;

@@ -4,6 +4,11 @@ import { scrubFields } from "../errors/scrub.ts";
 
 export type Log = Pick<ReturnType<typeof pino>, "debug" | "info" | "warn" | "error" | "fatal">;
 
+/** @param level one of pino's. Of this log and of all who use it. */
+export function setLogLevel(log: Log, level: string): void {
+  (log as Logger).level = level;
+}
+
 export interface LogOptions {
   readonly name: string;
   /** pino's levels: `fatal error warn info debug trace silent`. */

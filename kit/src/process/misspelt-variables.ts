@@ -17,6 +17,9 @@ const editsMax = 2;
 /** Two edits would make another word: `HOME` and `PATH` are two edits from `HOST` and `PORT`. */
 const editsOfShortMax = 1;
 const shortCharactersMax = 7;
+/** Shorter beginnings are common: `HOST_IP` is no misspelt `HOST`. */
+const beginningCharactersMin = 4;
+const variableBeginningCharactersMin = 12;
 /** A comparison takes time in proportion to the product of the lengths. */
 const charactersMax = 100;
 const serviceLinkName = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/;
@@ -56,6 +59,16 @@ function isServiceLink(name: string, environment: EnvironmentVariables): boolean
   return service !== undefined && environment[`${service}_SERVICE_HOST`] !== undefined;
 }
 
+/** Of the known words: one that differs by few edits, or that has `word` as its beginning, or the other way round. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  const nearest = findNearest(word, { names: new Set(known), prefixes: new Set() })?.nearest;
+  return nearest ?? known.find((other) => isBeginning(word, other) || isBeginning(other, word));
+}
+
+function isBeginning(start: string, word: string): boolean {
+  return start.length >= beginningCharactersMin && word.startsWith(start);
+}
+
 function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVariable | undefined {
   let nearest: string | undefined;
   let fewestEdits = Number.POSITIVE_INFINITY;
@@ -70,6 +83,10 @@ function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVar
   };
   for (const knownName of names) compare(name, knownName, knownName);
   for (const prefix of prefixes) compare(name.slice(0, prefix.length), prefix, `${prefix}…`);
+  // A setting for all with the name of one, such as SUBGRAPH_TIMEOUT_MS_POSTS.
+  nearest ??= [...names].find(
+    (known) => known.length >= variableBeginningCharactersMin && name.startsWith(`${known}_`),
+  );
   return nearest === undefined ? undefined : { name, nearest };
 }
 

@@ -8,7 +8,7 @@ export interface AdminThreadData {
   readonly deadlinesMs: Readonly<Record<AdminSubject, number>>;
 }
 
-export type AdminSubject = "readiness" | "metrics";
+export type AdminSubject = "readiness" | "metrics" | "config";
 
 /** First that it listens, then requests, at most one in flight per subject. */
 export type AdminThreadMessage =
@@ -17,6 +17,6 @@ export type AdminThreadMessage =
 
 export interface AdminResult {
   readonly subject: AdminSubject;
-  readonly status: 200 | 500 | 503;
+  readonly status: 200 | 404 | 500 | 503;
   readonly body: string;
 }

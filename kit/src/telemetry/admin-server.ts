@@ -13,6 +13,8 @@ export interface AdminServer {
   readonly url: string;
   /** Usually `readiness` of the server for clients. Until this call `/health/ready` is 503. */
   reportReadiness(read: () => Promise<Readiness>): void;
+  /** The process's effective settings, without secrets, as JSON at `/config`. Until this call that is 404. */
+  reportConfig(read: () => object): void;
   close(): Promise<void>;
 }
 
@@ -46,10 +48,15 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   const { host, log } = options;
   const heartbeat = startHeartbeat();
   let readReadiness = (): Promise<Readiness> => Promise.resolve({ status: "not ready" });
+  let readConfig: (() => object) | undefined;
   let isClosing = false;
 
   async function readResult(subject: AdminSubject): Promise<AdminResult> {
     if (subject === "metrics") return { subject, status: 200, body: await options.write() };
+    if (subject === "config")
+      return readConfig
+        ? { subject, status: 200, body: JSON.stringify(readConfig(), null, 2) }
+        : { subject, status: 404, body: "" };
     const readiness = await readReadiness();
     return { subject, status: readiness.status === "ready" ? 200 : 503, body: JSON.stringify(readiness) };
   }
@@ -104,6 +111,9 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
     reportReadiness(read) {
       readReadiness = read;
     },
+    reportConfig(read) {
+      readConfig = read;
+    },
     async close() {
       isClosing = true;
       heartbeat.stop();
@@ -117,7 +127,7 @@ function toThreadData(
   port: number,
   heartbeat: SharedArrayBuffer,
 ): AdminThreadData {
-  const deadlinesMs = { readiness: readinessDeadlineMs, metrics: metricsDeadlineMs };
+  const deadlinesMs = { readiness: readinessDeadlineMs, metrics: metricsDeadlineMs, config: metricsDeadlineMs };
   return { host, port, heartbeat, staleAfterMs, deadlinesMs };
 }
 

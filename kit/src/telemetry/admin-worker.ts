@@ -34,6 +34,7 @@ server.listen({ host, port }, () => post({ kind: "listening", port: (server.addr
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = ""] = (request.url ?? "").split("?", 1);
   if (path === "/metrics") return respondMetrics(request, response);
+  if (path === "/config") return respondConfig(request, response);
   if (!path.startsWith("/health/")) {
     response.writeHead(404).end();
     return;
@@ -69,6 +70,15 @@ async function respondMetrics(request: IncomingMessage, response: ServerResponse
     return;
   }
   write(request, response, 200, "text/plain; version=0.0.4; charset=utf-8", result.body);
+}
+
+/** For operators who call it from a browser too: a page of another site could read it with another Host. */
+async function respondConfig(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (!hasOneHost(request)) return writeJson(request, response, 400, { status: "malformed request" });
+  const result = await fetchFromMainThread("config");
+  if (!result) return writeJson(request, response, 503, { status: lateReason("config") });
+  if (result.body === "") return writeJson(request, response, result.status, { status: "none" });
+  write(request, response, result.status, jsonType, result.body);
 }
 
 function fetchFromMainThread(subject: AdminSubject): Promise<AdminResult | undefined> {

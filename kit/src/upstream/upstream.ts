@@ -95,6 +95,8 @@ export interface UpstreamOptions<Connection> {
   readonly urls: readonly string[];
   /** In flight, over all replicas. Default 1,024. */
   readonly requestsMax?: number | undefined;
+  /** Of one request, the first included. Default 3: if 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
+  readonly attemptsMax?: number | undefined;
   /** Between two lookups of the host names. Default 5,000. */
   readonly resolveEveryMs?: number | undefined;
   readonly retryBudget?: RetryBudgetLimits | undefined;
@@ -106,8 +108,7 @@ export interface UpstreamOptions<Connection> {
   close(connection: Connection): Promise<void>;
 }
 
-/** If 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
-const attemptsMax = 3;
+const defaultAttemptsMax = 3;
 
 /**
  * Retries, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt without a response
@@ -139,6 +140,7 @@ type AttemptResult<Body extends ResponseBody> =
 
 class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #requestsMax: number;
+  readonly #attemptsMax: number;
   readonly #nowMs: () => number;
   readonly #observe: (observation: UpstreamObservation) => void;
   readonly #replicas: ReplicaSet<Connection>;
@@ -151,6 +153,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   constructor(o: UpstreamOptions<Connection>) {
     const { requestsMax = 1_024, nowMs = () => performance.now(), random = Math.random, observe = () => {} } = o;
     this.#requestsMax = requestsMax;
+    this.#attemptsMax = o.attemptsMax ?? defaultAttemptsMax;
     this.#nowMs = nowMs;
     this.#observe = observe;
     this.#replicas = createReplicaSet<Connection>({ open: o.open, close: o.close, nowMs, random, observe });
@@ -248,7 +251,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const startedAtMs = this.#nowMs();
     const span = traced && startAttemptSpan(traced, { method, replica, resends: tried.length });
     tried.push(replica);
-    const isLast = tried.length >= attemptsMax;
+    const isLast = tried.length >= this.#attemptsMax;
     const timer = isLast ? undefined : this.#attemptTimer.start(inProgress, startedAtMs);
     let result: TransportResult<Body> | undefined;
     try {
@@ -295,7 +298,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     reason: RetryReason,
     failedAttempt: AttemptResult<Body>,
   ): Replica<Connection> | undefined {
-    if (tried.length >= attemptsMax) return undefined;
+    if (tried.length >= this.#attemptsMax) return undefined;
     // Nothing was sent, so it costs no budget.
     const wasSent = reason !== "refused";
     if (wasSent && !request.isIdempotent) return undefined;

@@ -3,27 +3,12 @@ import { type Cors, createCors } from "@tributary/kit/http/cors";
 
 export function createResourceCors(origins: readonly string[]): Cors {
   return createCors({
-    origins,
-    allowedHeaders: [
-      "Accept",
-      "Authorization",
-      "Consistency-Token",
-      "Content-Type",
-      "Idempotency-Key",
-      "If-Match",
-      "If-None-Match",
-      "Apollographql-Client-Name",
-      "X-Client-Name",
-      "Priority",
-      "Traceparent",
-      "Tracestate",
-      "X-Request-Id",
-    ],
+    origins: origins.map((pattern) => ({ pattern })),
+    allowedHeaders: ["idempotency-key", "if-match", "if-none-match", "x-client-name"],
     exposedHeaders: [
       "API-Version",
       "Allow",
       "Cache-Status",
-      "Consistency-Token",
       "Content-Location",
       "Deprecation",
       "ETag",
@@ -32,11 +17,7 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "Location",
       "RateLimit",
       "RateLimit-Policy",
-      "Retry-After",
       "Sunset",
-      "Traceparent",
-      "WWW-Authenticate",
-      "X-Request-Id",
     ],
   });
 }

@@ -233,6 +233,7 @@ function gatewayEnvironment(services: PlacedServices): Environment {
   const entityCaches = serviceNames.map((name) => [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"]);
   return {
     SUPERGRAPH_FILE: supergraphFile,
+    SETTINGS_FILE: join(supergraphFolder, "gateway.yaml"),
     ...urlVariables(services, (prefix) => `SUBGRAPH_URL_${prefix}`, "/graphql"),
     ...Object.fromEntries(entityCaches),
   };

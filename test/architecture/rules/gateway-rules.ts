@@ -17,6 +17,8 @@ const assembly: readonly string[] = [
   // It builds the pipeline and both paths.
   "gateway/src/server.ts",
   "gateway/src/main.ts",
+  // What stage 1 needs of the settings.
+  "gateway/src/settings.ts",
   // A generation owns the stages and the subgraph clients of its supergraph.
   "gateway/src/engine/generation/generation.ts",
 ];

@@ -1,6 +1,7 @@
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { expect, onTestFinished, test } from "vitest";
 import { composeSupergraph } from "../../../test/helpers/subgraphs.ts";
+import { createTestSettings } from "../../settings/testing/test-settings.ts";
 import { readConfig } from "../../config.ts";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import { buildGeneration } from "./generation.ts";
@@ -37,7 +38,8 @@ async function build(supergraphSdl: string) {
       persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
       observe,
     },
-    subgraphs: config.subgraphs,
+    configuration: () => createTestSettings().subgraphs,
+    graceMs: 1_000,
     planning: config.planning,
     introspectionBytesMax: config.introspectionBytesMax,
     overrideLabels: [],

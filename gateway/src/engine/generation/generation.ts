@@ -8,31 +8,29 @@ import { createOperationStore } from "../parse/operation-store.ts";
 import { createPlanCache } from "../plan/plan-cache.ts";
 import type { PlannerPool } from "../plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "../plan/planner/supergraph-planner.ts";
-import { createSubgraphClient, type SubgraphClient, type WriteCount } from "../run/fetch/subgraph-client.ts";
+import { createSubgraphClient, type WriteCount } from "../run/fetch/subgraph-client.ts";
 import { createSupergraphStages, type StagesOptions, type SupergraphStages } from "./supergraph-stages.ts";
+import { readSubgraphs, type SubgraphConfiguration } from "../../subgraph-settings/subgraph-settings.ts";
 import {
-  type ResolvedSubgraphs,
-  resolveSubgraphs,
-  type SubgraphSettings,
-} from "../../subgraph-settings/subgraph-settings.ts";
-import type { SubgraphVariables } from "../../subgraph-settings/subgraph-variables.ts";
+  type SubgraphConnectionOptions,
+  createSubgraphConnections,
+  type SubgraphConnections,
+} from "./subgraph-connections.ts";
 import { type DocumentValidator, type DocumentValidatorOptions, createDocumentValidator } from "./apollo-validation.ts";
 import type { Generation, UsedOperation } from "./generations.ts";
 
-export interface GenerationOptions extends StagesOptions {
+export interface GenerationOptions extends StagesOptions, Pick<SubgraphConnectionOptions, "graceMs"> {
   readonly documents: Omit<DocumentValidatorOptions, "apiSchema" | "operations">;
-  readonly subgraphs: SubgraphVariables;
+  /** The same for all generations. */
+  readonly writesOf: (service: string) => WriteCount;
+  readonly configuration: () => SubgraphConfiguration;
   readonly plannerPool: PlannerPool;
   readonly planning: {
     readonly plansMax: number;
     readonly plansBytesMax: number;
     readonly operationsBytesMax: number;
   };
-  /** The same for all generations. */
-  readonly writesOf: (service: string) => WriteCount;
 }
-
-type Clients = ReadonlyMap<string, SubgraphClient>;
 
 /** Documents in the operation store of a generation; their memory has its own limit (OPERATIONS_BYTES_MAX). */
 const documentsMax = 10_000;
@@ -41,22 +39,29 @@ const documentsMax = 10_000;
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
   const { observe, planning } = o;
   const planner = await o.plannerPool.load(supergraphSdl);
-  let clients: Clients = new Map();
+  let connections: SubgraphConnections | undefined;
   /** Also called if a later step fails. */
   const release = async () => {
     planner.release();
-    await Promise.all([...clients.values()].map((client) => client.close()));
+    await connections?.close();
   };
   try {
     const supergraph = parse(supergraphSdl, { noLocation: true });
-    const resolved = resolveSubgraphs(supergraph, o.subgraphs);
-    const { subgraphs } = resolved;
-    reportSubgraphs(observe, resolved);
+    const supergraphSubgraphs = readSubgraphs(supergraph);
+    const configuration = o.configuration();
+    const { of: connect } = (connections = createSubgraphConnections(
+      {
+        ...o,
+        subgraphs: supergraphSubgraphs,
+        createClient: (settings) => createSubgraphClient(settings, { writes: o.writesOf(settings.service), observe }),
+      },
+      configuration,
+    ));
+    const subgraphs = connect(configuration);
     reportUnusedLabels(planner.overrideLabels, o);
     reportDirectives(planner.ineffectiveDirectives, observe);
-    clients = createClients(subgraphs, o);
     const plans = createPlanCache({ planner, ...planning, observe });
-    const stages = await createSupergraphStages({ supergraph, planner, plan: plans.plan, clients, subgraphs }, o);
+    const stages = await createSupergraphStages({ supergraph, planner, plan: plans.plan, subgraphs }, o);
     const operations = createOperationStore({
       documentsMax,
       bytesMax: planning.operationsBytesMax,
@@ -66,7 +71,8 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
     return {
       apiSdl: planner.apiSdl,
-      subgraphs: [...clients.keys()],
+      subgraphs: supergraphSubgraphs,
+      connect,
       sizeOfPlans: plans.size,
       stages,
       validation,
@@ -110,15 +116,6 @@ async function warm(
   }
 }
 
-function createClients(subgraphs: readonly SubgraphSettings[], { writesOf, observe }: GenerationOptions): Clients {
-  return new Map(
-    subgraphs.map((settings) => [
-      settings.service,
-      createSubgraphClient(settings, { writes: writesOf(settings.service), observe }),
-    ]),
-  );
-}
-
 function reportUnusedLabels(labelsByField: SupergraphPlanner["overrideLabels"], o: GenerationOptions): void {
   const usedLabels = new Set([...labelsByField.values()].flat());
   const unusedLabels = o.overrideLabels.filter((label) => !usedLabels.has(label));
@@ -131,10 +128,4 @@ function reportDirectives(
 ): void {
   if (federation.length > 0) observe({ kind: "directives-without-effect", directives: federation });
   if (custom.length > 0) observe({ kind: "custom-directives", directives: custom });
-}
-
-function reportSubgraphs(observe: GatewayObserver, { subgraphs, unknownVariables }: ResolvedSubgraphs): void {
-  const withoutAddress = subgraphs.filter(({ urls }) => urls.length === 0);
-  for (const { service } of withoutAddress) observe({ kind: "subgraph-without-address", service });
-  for (const variable of unknownVariables) observe({ kind: "variable-without-subgraph", variable });
 }

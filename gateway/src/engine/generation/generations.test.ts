@@ -4,12 +4,12 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
-import { createCors } from "@tributary/kit/http/cors";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { buildSchema } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Charges } from "../../admit/charges.ts";
 import { createOperationAdmission } from "../../admit/operation-admission.ts";
+import { createTestSettings } from "../../settings/testing/test-settings.ts";
 import { createExchangeFactory } from "../../admit/exchange.ts";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import { Rejection } from "../../errors/rejections.ts";
@@ -182,6 +182,7 @@ describe("generations", () => {
       return Promise.resolve({
         apiSdl,
         subgraphs: [],
+        connect: () => new Map(),
         ...unused,
         sizeOfPlans: () => ({ entries: 0, weight: 0 }),
         listMostUsed: () => (apiSdl === "one" ? (o.used ?? []) : []),
@@ -261,9 +262,7 @@ describe("the generation of a request", () => {
       send,
       observe,
     });
-    const cors = createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] });
     const fullPath = createFullPath({
-      cors,
       pipeline,
       receiving: {
         callers,
@@ -279,7 +278,7 @@ describe("the generation of a request", () => {
       send,
       observe,
     });
-    const createExchange = createExchangeFactory(cors);
+    const createExchange = createExchangeFactory(() => createTestSettings());
     const listening = createServer((request, response) => void fullPath(createExchange(request, response)));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
@@ -308,6 +307,7 @@ describe("the generation of a request", () => {
     const generation: Generation = {
       apiSdl: "",
       subgraphs: [],
+      connect: () => new Map(),
       stages,
       validation: { validate, close: () => Promise.resolve() },
       operations: createOperationStore({ documentsMax: 1, bytesMax: 1 }),

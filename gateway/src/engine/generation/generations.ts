@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import { UnusableSupergraph } from "../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../observations.ts";
+import type { SubgraphConfiguration, SupergraphSubgraph } from "../../subgraph-settings/subgraph-settings.ts";
+import type { Subgraphs } from "../run/fetch/subgraph.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 import type { DocumentValidator } from "./apollo-validation.ts";
@@ -11,7 +13,9 @@ import type { DocumentValidator } from "./apollo-validation.ts";
 /** Immutable, except for its caches. */
 export interface Generation {
   readonly apiSdl: string;
-  readonly subgraphs: readonly string[];
+  readonly subgraphs: readonly SupergraphSubgraph[];
+  /** The subgraphs as the settings of a request have them. */
+  connect(configuration: SubgraphConfiguration): Subgraphs;
   readonly stages: SupergraphStages;
   readonly validation: DocumentValidator;
   readonly operations: OperationStore;
@@ -109,7 +113,8 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     current = { id, generation, pins: 0, closed: Promise.withResolvers() };
     if (replaced) retire(replaced);
     const tookMs = Math.round(performance.now() - startedMs);
-    observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
+    const subgraphs = generation.subgraphs.map(({ service }) => service);
+    observe({ kind: "supergraph-loaded", id, subgraphs, tookMs });
   }
 
   function retire(entry: GenerationEntry): void {

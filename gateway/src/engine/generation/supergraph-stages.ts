@@ -15,13 +15,12 @@ import { createSupergraphTypes } from "../plan/compile/supergraph-types.ts";
 import { memoizeIfShared } from "../run/accept-response.ts";
 import type { EntityCache } from "../run/caching/entity-cache.ts";
 import { createFetch } from "../run/fetch/fetch.ts";
-import type { SubgraphClient } from "../run/fetch/subgraph-client.ts";
+import type { Subgraphs } from "../run/fetch/subgraph.ts";
 import { createPathRedactor } from "../run/redact-path.ts";
 import type { RequestScope } from "../run/request-scope.ts";
 import { createRunStage, type RunResult } from "../run/run.ts";
 import { isDataNullSoFar, type ShapedBody, writeResponseBody } from "../shape/response-body.ts";
 import type { FieldProblem } from "../shape/write-data.ts";
-import type { SubgraphSettings } from "../../subgraph-settings/subgraph-settings.ts";
 import type { FetchObserver } from "../../telemetry/fetch-observer.ts";
 
 /** `plan`, `run` and `shape` are called once for each request, in this order. They throw, or reject with, a Rejection or a bug. */
@@ -51,8 +50,8 @@ interface SupergraphParts {
   readonly planner: SupergraphPlanner;
   /** From the plan cache, else by `planner`. */
   readonly plan: PlanOptions["plan"];
-  readonly clients: ReadonlyMap<string, SubgraphClient>;
-  readonly subgraphs: readonly SubgraphSettings[];
+  /** Of the settings at this time: `checksKeys` remains. */
+  readonly subgraphs: Subgraphs;
 }
 
 /** The supergraph's types, with those that clients do not see. The planner has validated the supergraph, so its directives are not checked. */
@@ -75,17 +74,11 @@ async function buildSchemas(supergraph: DocumentNode, apiSdl: string) {
 }
 
 export async function createSupergraphStages(
-  { supergraph, planner, plan, clients, subgraphs }: SupergraphParts,
+  { supergraph, planner, plan, subgraphs }: SupergraphParts,
   o: StagesOptions,
 ): Promise<SupergraphStages> {
   const { supergraphSchema, apiSchema } = await buildSchemas(supergraph, planner.apiSdl);
-  const clientOf = (service: string): SubgraphClient => {
-    const client = clients.get(service);
-    if (!client) throw new Error(`The supergraph has no subgraph ${service}`);
-    return client;
-  };
-  const unchecked = new Set(subgraphs.filter(({ checksKeys }) => !checksKeys).map(({ service }) => service));
-  const checksKeys = (service: string) => !unchecked.has(service);
+  const checksKeys = (service: string) => subgraphs.get(service)?.settings.checksKeys ?? true;
   const types = createSupergraphTypes(supergraphSchema);
   const stoppedKeyAdditions = createStoppedKeyAdditions();
   const { aliasPrefix, overrideLabels } = planner;
@@ -103,11 +96,10 @@ export async function createSupergraphStages(
   });
   const redactPath = createPathRedactor(supergraphSchema);
   const runFetches = createRunStage({
-    clientOf,
     stoppedKeyAdditions,
     entityCache: o.entityCache,
     fetchSharing: o.fetchSharing,
-    fetch: createFetch({ ...o, clientOf }),
+    fetch: createFetch(o),
     mergeRules: {
       isObjectType: (name) => typeof name === "string" && isObjectType(supergraphSchema.getType(name)),
       applies: types.applies,

@@ -145,10 +145,9 @@ function responsePartFor({ representationPlan }: CompiledFetch, result: FetchRes
   return {
     kind: "graphql",
     data: data && { _entities: data[entitiesKey] ?? null },
-    errors: ownErrors.map(({ message, path, extensions }) => ({
-      message,
-      path: path?.[0] === entitiesKey ? ["_entities", ...path.slice(1)] : undefined,
-      extensions,
+    errors: ownErrors.map((error) => ({
+      ...error,
+      path: error.path?.[0] === entitiesKey ? ["_entities", ...error.path.slice(1)] : undefined,
     })),
     replica,
   };

@@ -1,5 +1,5 @@
 // Stage 4 of 5: run. Reports failed fetches as redacted observations for the log, and in the request's record for the access log.
-import { isClientCode, isForwardedCode, toClientCode } from "../../errors/codes.ts";
+import { isClientCode, toMaskedCode } from "../../errors/codes.ts";
 import type { GatewayObserver, RedactedSubgraphError } from "../../observations.ts";
 import type { RedactPath } from "./redact-path.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -25,8 +25,8 @@ export function createFailureReports(
   return {
     /** A failure unless all of its errors are meant for the client. */
     errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
-      const failure = errors.find(({ extensions }) => !isForwardedCode(extensions["code"]));
-      const code = failure && toClientCode(failure.extensions["code"]);
+      const failure = errors.find((error) => error.public === undefined);
+      const code = failure && toMaskedCode(failure.extensions["code"]);
       if (code !== undefined) record?.addFailure({ service, replica, reason: code });
       const reported = errors.slice(0, reportedMax).map((error) => redactError(error, redactPath));
       observe({ kind: "subgraph-errors", ...ids, service, replica, code, count: errors.length, errors: reported });

@@ -24,12 +24,12 @@ import { withCacheMetadata } from "./caching/response-caching.ts";
 import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
 import { type EntityList, type ReadParts, writeBody } from "./fetch/cache-slots.ts";
 import type { Fetch } from "./fetch/subgraph-request.ts";
-import type { SubgraphClient } from "./fetch/subgraph-client.ts";
+import { requireSubgraph } from "./fetch/subgraph.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import { sendInOrder } from "./request-order.ts";
-import type { RequestScope } from "./request-scope.ts";
+import { forwardedTo, type RequestScope } from "./request-scope.ts";
 import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
@@ -48,7 +48,6 @@ export interface RunResult {
 
 export interface RunOptions extends AcceptOptions {
   readonly fetch: Fetch;
-  readonly clientOf: (service: string) => SubgraphClient;
   readonly fetchSharing: boolean;
   /** Undefined if it is off for all subgraphs. */
   readonly entityCache: EntityCache | undefined;
@@ -126,12 +125,12 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
     return;
   }
   let text = request.currentText();
-  let result = await fetchText(text, request, sets, run, o);
+  let result = await fetchText(text, request, sets, run);
   let incomplete = acceptAll(result, text, fetches, run, o);
   // Each repetition leaves out the keys of at least one type, so the loop ends.
   while (incomplete && stopUnreturnedKeys(result, incomplete, run.joins, o)) {
     text = request.currentText();
-    result = await fetchText(text, request, sets, run, o);
+    result = await fetchText(text, request, sets, run);
     const fetchesLeft = incomplete.map(({ fetch }) => fetch);
     incomplete = acceptAll(result, text, fetchesLeft, run, o);
   }
@@ -145,25 +144,33 @@ function fetchText(
   request: CompiledRequest,
   sets: RepresentationSets,
   run: Run,
-  { clientOf }: RunOptions,
 ): Promise<FetchResult> {
-  const { service, isMutation, mayRepeat } = request;
+  const { service, isMutation, mayRepeat, fetches } = request;
   const { scope, isReadOnly } = run;
-  const { authorization, receipts } = scope;
+  const { receipts } = scope;
+  const subgraph = requireSubgraph(scope.subgraphs, service);
+  const { forwardsAuthorization, requestHeaders, responseHeaders } = subgraph.settings;
   const body = bodyOf(request, text, sets, run);
-  const cache = run.entityCache?.of(service);
+  // Also if the client does not send such a header: its response is not that of a client that does.
+  const varies = requestHeaders?.varies === true;
+  if (varies) scope.caching?.add(undefined);
+  const isForClientOnly = responseHeaders?.setsCookiesInQueries === true;
+  const cache = varies || isForClientOnly ? undefined : run.entityCache?.of(service);
   const wantsCaching = scope.caching !== undefined;
   const subgraphRequest = {
     service,
+    subgraph,
     // The entity cache adds the extension to what it sends.
     body: wantsCaching && !cache ? withCacheMetadata(body) : body,
-    authorization,
+    authorization: forwardsAuthorization ? scope.authorization : undefined,
+    forwarded: forwardedTo(subgraph, scope),
     receipts,
-    settledWrites: clientOf(service).writes.settled,
+    settledWrites: subgraph.client.writes.settled,
     feedChanges: cache?.feedChanges ?? 0,
     scope,
     isMutation,
-    isShareable: isReadOnly,
+    order: fetches[0]?.joinIndex ?? 0,
+    isShareable: isReadOnly && !isForClientOnly,
     repeats: mayRepeat && isReadOnly ? run.repeats : undefined,
     cacheable: cache && { cache, listParts: () => toReadParts(text, request, sets, run) },
     wantsCaching,

@@ -4,7 +4,7 @@ import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compi
 import { acceptIncomplete, type AcceptOptions, rootKeys, type RunState } from "./accept-response.ts";
 import { memoizeBySource } from "./caching/memoize-by-source.ts";
 import type { Fetch } from "./fetch/subgraph-request.ts";
-import type { SubgraphClient } from "./fetch/subgraph-client.ts";
+import { requireSubgraph } from "./fetch/subgraph.ts";
 import { joinToAll } from "./joins.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
@@ -12,10 +12,6 @@ import type { FetchResult } from "./fetch/subgraph-response.ts";
 interface SplitRun extends RunState {
   readonly representationSets: readonly (RepresentationSet | undefined)[];
   readonly fetch: Fetch;
-}
-
-interface SplitOptions extends AcceptOptions {
-  readonly clientOf: (service: string) => SubgraphClient;
 }
 
 type RejectedDocument = Extract<FetchResult, { kind: "graphql" }>;
@@ -56,10 +52,11 @@ export async function repeatInParts<Run extends SplitRun>(
   rejection: RejectedDocument,
   run: Run,
   sendPart: SendPart<Run>,
-  o: SplitOptions,
+  o: AcceptOptions,
 ): Promise<void> {
   const service = split.parts()[0]?.service ?? "";
-  const take = () => takeRetries(split, rejection, run, o.clientOf(service).takeRetry);
+  const { client } = requireSubgraph(run.scope.subgraphs, service);
+  const take = () => takeRetries(split, rejection, run, client.takeRetry);
   // Client requests that share the rejection share its parts: the first of them takes the retries.
   const sent = rejection.isShared === true ? memoizeBySource([rejection], split, take) : take();
   let helps = false;
@@ -91,7 +88,7 @@ function takeRetries(
   return new Set(split.parts().filter((part) => !part.fetches.some(hasObject) || takeRetry(replica)));
 }
 
-function acceptRejection(rejection: RejectedDocument, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
+function acceptRejection(rejection: RejectedDocument, part: CompiledRequest, run: SplitRun, o: AcceptOptions): void {
   const { addedKeys } = part.currentText();
   for (const fetch of part.fetches) {
     const plan = fetch.representationPlan;

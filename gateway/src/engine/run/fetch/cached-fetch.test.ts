@@ -5,6 +5,7 @@ import { createCachingCollector } from "../caching/response-caching.ts";
 import { withEntityCache } from "./cached-fetch.ts";
 import { createFetch } from "./fetch.ts";
 import type { SubgraphRequest } from "./subgraph-request.ts";
+import { toSubgraph } from "./testing/subgraphs.ts";
 import { toRead, toResult } from "./testing/reads.ts";
 
 // gateway/test/entity-cache.test.ts has the whole gateway, with entities, credentials and errors.
@@ -96,21 +97,17 @@ test("after the deadline nothing is sent, also between the two requests of a cac
   const fetch = createFetch({
     fetchSharing: true,
     entityCache: cache,
-    clientOf: () => ({
-      name: "notes",
-      writes: { settled: 0 },
-      takeRetry: () => false,
-      close: () => Promise.resolve(),
-      post() {
-        sentCount++;
-        deadline.abort("timeout");
-        return Promise.resolve(reply);
-      },
-    }),
+  });
+  const subgraph = toSubgraph({
+    post() {
+      sentCount++;
+      deadline.abort("timeout");
+      return Promise.resolve(reply);
+    },
   });
   const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
   const cacheable = { cache: cache.of("notes")!, listParts };
-  const read = { ...toRead('{"query":"{ me }"}'), authorization: "Bearer a", cacheable };
+  const read = { ...toRead('{"query":"{ me }"}'), subgraph, authorization: "Bearer a", cacheable };
   await fetch(read, deadline);
   expect(sentCount).toBe(1);
   expect(await fetch(read, deadline)).toMatchObject({ kind: "abandoned" });
@@ -125,5 +122,6 @@ const reply = {
   contentType: "application/json",
   writePosition: undefined,
   cacheControl: undefined,
+  headers: {},
   body: Buffer.from('{"data":{"me":null}}'),
 } as const;

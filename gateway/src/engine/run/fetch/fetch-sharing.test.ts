@@ -4,6 +4,7 @@ import { type AbortSignalLike, AbortSource } from "@tributary/kit/http/abort-sou
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SubgraphRequest } from "./subgraph-request.ts";
 import { withSharing } from "./fetch-sharing.ts";
+import { toSubgraph } from "./testing/subgraphs.ts";
 import { toRead } from "./testing/reads.ts";
 import { type SubgraphClient, createSubgraphClient } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
@@ -18,7 +19,10 @@ describe("shared fetches", () => {
   });
 
   test.each([
-    ["service", { service: "orders" }],
+    ["subgraph", { subgraph: toSubgraph({ name: "orders" }) }],
+    ["settings of the subgraph", { subgraph: toSubgraph() }],
+    ["forwarded header", { forwarded: { list: ["x-tenant", "b"], varying: "x-tenant:b\n" } }],
+    ["forwarded header, which is empty in one", { forwarded: { list: ["x-tenant", ""], varying: "x-tenant:\n" } }],
     ["body", { body: "b" }],
     ["token", { authorization: "Bearer b" }],
     ["token, since one has none", { authorization: undefined }],
@@ -27,7 +31,7 @@ describe("shared fetches", () => {
     ["receipts", { receipts: '"r"' }],
   ])("reads that differ in their %s are sent separately", (_, other) => {
     const { fetch, reads } = setUp();
-    const read = { ...toRead("a"), authorization: "Bearer a" };
+    const read = { ...toRead("a"), authorization: "Bearer a", forwarded: { list: [], varying: "" } };
     const { signal } = new AbortController();
     void fetch(read, signal);
     void fetch({ ...read, ...other }, signal);
@@ -158,7 +162,7 @@ describe("settled writes", () => {
     );
     await new Promise<void>((resolve) => subgraph.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`;
-    const limits = { timeoutMs: 60_000, bodyBytesMax: 1_000 };
+    const limits = { timeoutMs: 60_000, attemptsMax: 3, requestsMax: 1_024, bodyBytesMax: 1_000 };
     client = createSubgraphClient(
       { service: "notes", urls: [url], ...limits },
       { writes: { settled: 0 }, observe: () => {} },

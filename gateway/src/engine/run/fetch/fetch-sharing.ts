@@ -106,6 +106,7 @@ function createReadTable() {
 /** Bodies last: they are long. */
 function isSame(a: ReadIdentity, b: ReadIdentity): boolean {
   if (a.settledWrites !== b.settledWrites || a.feedChanges !== b.feedChanges) return false;
-  if (a.service !== b.service || a.receipts !== b.receipts) return false;
+  if (a.subgraph !== b.subgraph || a.receipts !== b.receipts) return false;
+  if (a.forwarded?.varying !== b.forwarded?.varying) return false;
   return a.authorization === b.authorization && a.body === b.body;
 }

@@ -3,26 +3,28 @@ import { readWritePosition } from "@tributary/kit/feed/position";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import type { EntityCache } from "../caching/entity-cache.ts";
-import type { ClientRequest, Fetch } from "./subgraph-request.ts";
-import type { SubgraphClient } from "./subgraph-client.ts";
+import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
+import { CollectedHeaders } from "../../../subgraph-settings/response-headers.ts";
+import type { ClientRequest, Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import { readSubgraphResponse } from "./subgraph-response.ts";
 
 export interface SendOptions {
-  readonly clientOf: (service: string) => SubgraphClient;
   readonly entityCache?: EntityCache | undefined;
   readonly fetchObserver?: FetchObserver | undefined;
 }
 
-export function createSend({ clientOf, entityCache, fetchObserver }: SendOptions): Fetch {
+export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
   return async (request, signal) => {
-    const { service, body, isMutation, authorization, scope } = request;
+    const { service, subgraph, body, isMutation, scope } = request;
     const observed = fetchObserver?.begin(service, scope.record);
     // In a traced fetch, each attempt has its own `traceparent`.
     const traced = observed?.traced;
-    const headers = listHeaders(scope, authorization, traced === undefined);
-    const reply = await clientOf(service).post(body, { headers, isIdempotent: !isMutation, signal, traced });
+    const headers = listHeaders(request, traced === undefined);
+    const reply = await subgraph.client.post(body, { headers, isIdempotent: !isMutation, signal, traced });
     if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
-    const result = reply.kind === "response" ? readSubgraphResponse(reply, request.wantsCaching) : reply;
+    if (reply.kind === "response") addResponseHeaders(reply.headers, request);
+    const { errors } = subgraph.settings;
+    const result = reply.kind === "response" ? readSubgraphResponse(reply, errors, request.wantsCaching) : reply;
     observed?.end(result);
     request.onResult?.(result);
     return result;
@@ -41,15 +43,25 @@ function addWrite(
   entityCache?.of(service)?.noteWrite(position);
 }
 
+function addResponseHeaders(headers: HeaderValues, { subgraph, isMutation, order, scope }: SubgraphRequest): void {
+  const rules = subgraph.settings.responseHeaders;
+  if (!rules) return;
+  const propagated = rules.read(headers, isMutation);
+  if (propagated.length === 0) return;
+  (scope.responseHeaders ??= new CollectedHeaders()).add(order, propagated);
+  // They may be for this client only.
+  scope.caching?.add(undefined);
+}
+
 /** Responses must not depend on the request id and the trace: reads are shared without comparing them. */
 function listHeaders(
-  { requestId, trace }: ClientRequest,
-  authorization: string | undefined,
+  { scope: { requestId, trace }, authorization, forwarded }: SubgraphRequest,
   sendsTrace: boolean,
 ): readonly string[] {
   const json = "application/json";
   const headers = ["accept", json, "content-type", json, "x-request-id", requestId];
   if (sendsTrace) headers.push("traceparent", createTraceParent(trace));
   if (authorization !== undefined) headers.push("authorization", authorization);
+  if (forwarded) headers.push(...forwarded.list);
   return headers;
 }

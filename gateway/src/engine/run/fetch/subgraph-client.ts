@@ -5,6 +5,7 @@ import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
 import type { GatewayObserver } from "../../../observations.ts";
+import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
 import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 
 export type AbortReason = "timeout" | "disconnected";
@@ -43,6 +44,7 @@ export type HttpReply =
       /** Of a mutation, in the change feed of the subgraph. */
       readonly writePosition: string | undefined;
       readonly cacheControl: string | undefined;
+      readonly headers: HeaderValues;
       readonly body: Buffer;
     }
   | FailedFetch;
@@ -64,25 +66,29 @@ export type FetchFailureCode =
   | "SUBGRAPH_INVALID_RESPONSE"
   | "SUBGRAPH_RESPONSE_TOO_LARGE";
 
+export type SubgraphClientSettings = Pick<
+  SubgraphSettings,
+  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax"
+>;
+
 export interface SubgraphClientOptions {
   readonly writes: WriteCount;
   readonly observe: GatewayObserver;
 }
 
-/** Further fetches are rejected at once, so that no queue grows without limit. */
-const fetchesMax = 1_024;
 const connectTimeoutMs = 1_000;
 
 /** Redirects are not followed; compressed responses are not requested. */
 export function createSubgraphClient(
-  { service: name, urls, timeoutMs, bodyBytesMax }: Omit<SubgraphSettings, "checksKeys">,
+  { service: name, urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax }: SubgraphClientSettings,
   { writes, observe }: SubgraphClientOptions,
 ): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name, writes);
   const upstream = createUpstream({
     urls,
-    requestsMax: fetchesMax,
-    open: (address) => openPool(address, { connectionsMax: fetchesMax, connectTimeoutMs }),
+    requestsMax,
+    attemptsMax,
+    open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
     close: (pool) => pool.close(),
     observe: (observation) => observe({ ...observation, service: name }),
   });
@@ -137,6 +143,7 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
     contentType: textOf("content-type"),
     writePosition: textOf(writePositionHeader),
     cacheControl: textOf("cache-control"),
+    headers,
     body,
   };
 }

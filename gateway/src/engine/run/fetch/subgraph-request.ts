@@ -5,6 +5,9 @@ import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphqlRequestRecord } from "../../../telemetry/request-record.ts";
 import type { CachingCollector } from "../caching/response-caching.ts";
 import type { CacheableRead } from "./cache-slots.ts";
+import type { ForwardedHeaders } from "../../../subgraph-settings/request-headers.ts";
+import type { CollectedHeaders } from "../../../subgraph-settings/response-headers.ts";
+import type { Subgraph } from "./subgraph.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
 /**
@@ -13,10 +16,13 @@ import type { FetchResult } from "./subgraph-response.ts";
  */
 export interface ReadIdentity {
   readonly service: string;
+  readonly subgraph: Subgraph;
   /** JSON. */
   readonly body: string;
   /** Undefined also for a read whose result is for all callers. */
   readonly authorization: string | undefined;
+  /** The client's headers by the rules of gateway.yaml; undefined without rules for this subgraph. */
+  readonly forwarded: ForwardedHeaders | undefined;
   /** A read joins only a read with the same receipts, which was sent after the writes that they prove. */
   readonly receipts: string | undefined;
   /** Mutations of this process: an earlier read may not contain a write whose response a client already has. */
@@ -34,6 +40,8 @@ export interface ClientRequest {
   writes: ServiceWrite[] | undefined;
   /** Undefined if caches must not store the response. */
   readonly caching: CachingCollector | undefined;
+  /** For the client's response; undefined while no subgraph response had any. */
+  responseHeaders: CollectedHeaders | undefined;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
@@ -41,6 +49,8 @@ export interface ClientRequest {
 export interface SubgraphRequest extends ReadIdentity {
   readonly scope: ClientRequest;
   readonly isMutation: boolean;
+  /** In the plan. */
+  readonly order: number;
   /** False within a mutation: its reads must see its writes. */
   readonly isShareable: boolean;
   /** Results of this client request that an equal request may repeat; undefined if none can be equal. */

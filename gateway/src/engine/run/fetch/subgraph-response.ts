@@ -1,18 +1,21 @@
 // Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, 7.1 "Response Format").
 import { parseBigIntJson } from "@tributary/kit/json/exact-json";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
-import { isClientCode, isForwardedCode } from "../../../errors/codes.ts";
+import { type ClientCode, isClientCode } from "../../../errors/codes.ts";
+import type { ErrorPolicy, PublicError } from "../../../subgraph-settings/error-policy.ts";
 import type { SharedSource } from "../caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "../caching/response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];
 
-/** May contain secrets: masked before a client gets it, and never logged. */
+/** `message` and `extensions` may contain secrets: clients get only what is `public`, and they are never logged. */
 export interface SubgraphError {
   readonly message: string;
   readonly path: ResponsePath | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
+  /** By the settings of the subgraph. Undefined: the error is masked. */
+  readonly public: PublicError | undefined;
 }
 
 export type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
@@ -63,23 +66,27 @@ type HttpResponse = Extract<HttpReply, { kind: "response" }>;
  * Never throws. A response is used if it contains, by its status: 2xx: data or errors; 429, 502, 503, 504: data, or an error that is meant for the
  * client; any other: an error.
  */
-export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false): SubgraphResponse {
-  const response = readGraphqlResponse(reply, wantsCaching);
+export function readSubgraphResponse(reply: HttpResponse, policy: ErrorPolicy, wantsCaching = false): SubgraphResponse {
+  const response = readGraphqlResponse(reply, policy, wantsCaching);
   const isUnavailable = unavailableStatuses.has(reply.status) && !hasContent(response);
   return isUnavailable ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE") : response;
 }
 
 function hasContent(response: SubgraphResponse): boolean {
   if (response.kind !== "graphql") return false;
-  return response.data !== null || response.errors.some(({ extensions }) => isForwardedCode(extensions["code"]));
+  return response.data !== null || response.errors.some((error) => error.public !== undefined);
 }
 
-function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): SubgraphResponse {
+function readGraphqlResponse(reply: HttpResponse, policy: ErrorPolicy, wantsCaching: boolean): SubgraphResponse {
   const { status } = reply;
   const body = parseObject(reply.body);
-  if (body === undefined) return unusable("no JSON object", reply);
+  if (body === undefined || !("data" in body || "errors" in body)) {
+    const code = statusCodes.get(status);
+    if (code !== undefined) return { kind: "graphql", data: null, errors: [toError(code)], replica: reply.replica };
+    if (body === undefined) return unusable("no JSON object", reply);
+  }
   const data = body["data"] ?? null;
-  const errors = readErrors(body["errors"] ?? []);
+  const errors = readErrors(body["errors"] ?? [], policy);
   if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
   if (errors === undefined) return unusable("errors are no list of errors", reply);
   const isSuccess = status >= 200 && status < 300;
@@ -96,6 +103,16 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
   const isCacheable = wantsCaching && status === 200 && errors.length === 0;
   if (!isCacheable) return response;
   return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
+}
+
+/** Of a server, or a proxy in front of it, that rejects the caller before GraphQL. */
+const statusCodes: ReadonlyMap<number, ClientCode> = new Map([
+  [401, "UNAUTHENTICATED"],
+  [403, "FORBIDDEN"],
+]);
+
+function toError(code: ClientCode): SubgraphError {
+  return { message: "", path: undefined, extensions: { code }, public: { code, message: undefined, extensions: {} } };
 }
 
 /** 400 by GraphQL over HTTP, 422 by gqlgen, 200 by most others. */
@@ -129,20 +146,17 @@ function parseObject(json: Uint8Array): Json | undefined {
   }
 }
 
-function readErrors(raw: unknown): readonly SubgraphError[] | undefined {
+function readErrors(raw: unknown, policy: ErrorPolicy): readonly SubgraphError[] | undefined {
   if (!Array.isArray(raw)) return undefined;
-  const errors = raw.map(readError);
+  const errors = raw.map((error) => readError(error, policy));
   return errors.every((error) => error !== undefined) ? errors : undefined;
 }
 
-function readError(raw: unknown): SubgraphError | undefined {
+function readError(raw: unknown, policy: ErrorPolicy): SubgraphError | undefined {
   if (!isJsonObject(raw)) return undefined;
-  const { message, path, extensions } = raw;
-  return {
-    message: typeof message === "string" ? message : "",
-    path: readPath(path),
-    extensions: typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {},
-  };
+  const message = typeof raw["message"] === "string" ? raw["message"] : "";
+  const extensions = isJsonObject(raw["extensions"]) ? raw["extensions"] : {};
+  return { message, path: readPath(raw["path"]), extensions, public: policy.publish(message, extensions) };
 }
 
 function readPath(raw: unknown): ResponsePath | undefined {

@@ -32,7 +32,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_errors_total: {
     kind: "counter",
-    help: "Entries of errors[] in responses, by public code.",
+    help: "Entries of errors[] in responses, by public code: those of the gateway, and the first 100 of subgraphs; then `other`.",
     labels: ["code"],
   },
   tributary_gateway_rejected_total: {

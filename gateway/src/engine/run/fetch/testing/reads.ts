@@ -1,13 +1,18 @@
 import { readUnsampledTrace } from "@tributary/kit/http/trace-context";
 import type { ClientRequest, SubgraphRequest } from "../subgraph-request.ts";
+import { toSubgraph } from "./subgraphs.ts";
 import type { FetchResult } from "../subgraph-response.ts";
+
+const subgraph = toSubgraph();
 
 /** A shareable read of a client without a token. */
 export function toRead(body: string, scope: Partial<ClientRequest> = {}): SubgraphRequest {
   return {
     service: "notes",
+    subgraph,
     body,
     authorization: undefined,
+    forwarded: undefined,
     receipts: undefined,
     settledWrites: 0,
     feedChanges: 0,
@@ -17,10 +22,12 @@ export function toRead(body: string, scope: Partial<ClientRequest> = {}): Subgra
       provenWrites: [],
       writes: undefined,
       caching: undefined,
+      responseHeaders: undefined,
       record: undefined,
       ...scope,
     },
     isMutation: false,
+    order: 0,
     isShareable: true,
     repeats: undefined,
     cacheable: undefined,

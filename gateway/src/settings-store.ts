@@ -1,0 +1,110 @@
+// The settings in use. The file is read at start, and then watched: a changed file that is valid replaces them, any other changes nothing.
+import { readFileSync } from "node:fs";
+import { ConfigError, type Environment } from "@tributary/kit/process/env";
+import type { Config } from "./config.ts";
+import type { GatewayObserver } from "./observations.ts";
+import { createFileSource } from "./supergraph/file-source.ts";
+import { watchText } from "./supergraph/text-watcher.ts";
+import { noSettings, type ParsedSettings, parseSettings, SettingsError } from "./settings/parse-settings.ts";
+import { listRestartKeys } from "./settings/restart-keys.ts";
+import { createSettings, type Settings, type SettingsOptions } from "./settings.ts";
+
+export interface SettingsStore {
+  readonly current: Settings;
+  /** The file that `current` is of. */
+  readonly parsed: ParsedSettings;
+  /** Keys that have changed since the start, but take effect at a start only. */
+  readonly restartKeys: readonly string[];
+  /** Watches the file until `close`. */
+  watch(o: WatchOptions): void;
+  close(): void;
+}
+
+interface WatchOptions {
+  readonly observe: GatewayObserver;
+  readonly onChange: (settings: Settings) => void;
+}
+
+/** Besides hints of the file system, which network mounts do not send. */
+const pollMs = 1_000;
+
+/** @throws ConfigError with every problem of the file. */
+export function readSettingsFile(path: string | undefined, environment: Environment): ParsedSettings {
+  if (path === undefined) return noSettings;
+  try {
+    return parseSettings(readFileSync(path, "utf8"), path, environment);
+  } catch (error) {
+    throw toConfigError(error, path);
+  }
+}
+
+export function toConfigError(error: unknown, path: string): unknown {
+  if (error instanceof SettingsError) return new ConfigError(error.problems, "The settings are invalid:");
+  const isUnreadable = error instanceof Error && "code" in error;
+  return isUnreadable
+    ? new ConfigError([`${path} cannot be read: ${error.message}`], "The settings are invalid:")
+    : error;
+}
+
+export function toSettingsOptions(config: Config): SettingsOptions {
+  return { ...config, variables: config.subgraphs, verifiesTokens: config.callerConfig.tokens !== undefined };
+}
+
+/** @param environment for `${env.NAME}`. @throws ConfigError */
+export function createSettingsStore(first: ParsedSettings, config: Config, environment: Environment): SettingsStore {
+  const o = toSettingsOptions(config);
+  let parsed = first;
+  let current = readFirst();
+  let restartKeys: readonly string[] = [];
+  let stopWatching = () => {};
+
+  function readFirst(): Settings {
+    try {
+      return createSettings(first, o, 0);
+    } catch (error) {
+      throw toConfigError(error, first.name);
+    }
+  }
+
+  function replace(text: string, { observe, onChange }: WatchOptions): void {
+    try {
+      const next = parseSettings(text, first.name, environment);
+      if (JSON.stringify(next.settings) === JSON.stringify(parsed.settings)) return;
+      current = createSettings(next, o, current.subgraphs.revision + 1);
+      parsed = next;
+      restartKeys = listRestartKeys(first.settings, next.settings);
+      observe({ kind: "settings-loaded", file: first.name, revision: current.subgraphs.revision });
+      if (restartKeys.length > 0) observe({ kind: "settings-need-restart", keys: restartKeys });
+      onChange(current);
+    } catch (cause) {
+      if (!(cause instanceof SettingsError)) throw cause;
+      observe({ kind: "settings-rejected", file: first.name, problems: cause.problems });
+    }
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    get parsed() {
+      return parsed;
+    },
+    get restartKeys() {
+      return restartKeys;
+    },
+    watch(options) {
+      if (first === noSettings) return;
+      stopWatching = watchText({
+        source: createFileSource(first.name),
+        pollMs,
+        onUnreadable: (cause, isRepeated) =>
+          isRepeated || options.observe({ kind: "settings-unreadable", file: first.name, cause }),
+        onText(text) {
+          replace(text, options);
+          return Promise.resolve("done");
+        },
+      });
+    },
+    close: () => stopWatching(),
+  };
+}

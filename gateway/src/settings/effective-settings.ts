@@ -1,0 +1,54 @@
+// `GET /config` on the admin port: every setting with its value and where it comes from. Secrets are redacted.
+import { describeEnvironment, type Environment } from "@tributary/kit/process/env";
+import { readConfig } from "../config.ts";
+import { describeSubgraph } from "../subgraph-settings/subgraph-settings.ts";
+import type { SettingsStore } from "../settings-store.ts";
+
+const credentialsInUrl = /\/\/[^/@\s]*@/g;
+
+/** @param services of the supergraph in use, with its URLs. */
+export function describeSettings(
+  store: SettingsStore,
+  environment: Environment,
+  services: readonly { readonly service: string; readonly url: string }[],
+): object {
+  const { current, parsed, restartKeys } = store;
+  // The texts of the file, with `${env.NAME}` instead of the variable's value.
+  const { headers = {}, errors = {}, cors, csrf, blocked, log } = parsed.source;
+  const ofSubgraph = (service: string) => ({
+    headers: headers.subgraphs?.[service],
+    errors: errors.subgraphs?.[service],
+  });
+  const subgraphs = services.map((subgraph) => [
+    subgraph.service,
+    { ...describeSubgraph(subgraph, current.subgraphs), ...ofSubgraph(subgraph.service) },
+  ]);
+  return redactUrls({
+    file: parsed.name === "" ? undefined : parsed.name,
+    revision: current.subgraphs.revision,
+    waitingForRestart: restartKeys,
+    subgraphs: Object.fromEntries(subgraphs),
+    all: { headers: headers.all, errors: errors.all },
+    cors,
+    csrf: { ...csrf, checksOrigins: current.csrf.forwardsCookies },
+    blocked,
+    log: {
+      level: { value: current.logLevel, from: log?.level === undefined ? "LOG_LEVEL" : "gateway.yaml: log.level" },
+    },
+    variables: describeVariables(environment),
+  });
+}
+
+function describeVariables(environment: Environment): object {
+  const variables = describeEnvironment((empty) => readConfig(empty)).map(({ name, secret, fallback }) => {
+    const text = environment[name];
+    const isSet = text !== undefined && text !== "";
+    const value = isSet && secret ? "redacted" : isSet ? text : fallback;
+    return [name, { value: value ?? null, from: isSet ? name : "default" }];
+  });
+  return Object.fromEntries(variables) as object;
+}
+
+function redactUrls(value: object): object {
+  return JSON.parse(JSON.stringify(value).replaceAll(credentialsInUrl, "//redacted@")) as object;
+}

@@ -1,0 +1,77 @@
+// Which headers rules may name. The gateway, HTTP itself or a cache decides about the others.
+
+/** By their names in lower case. */
+export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** RFC 9110, 7.6.1, and those that HTTP/1.1 connections use. */
+const hopByHop = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-authentication-info",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+];
+
+const ofRequests: ReadonlySet<string> = new Set([
+  ...hopByHop,
+  "host",
+  "expect",
+  "x-client-key",
+  "traceparent",
+  "tracestate",
+  "request-id",
+  "x-request-id",
+  "x-correlation-id",
+  "forwarded",
+  "x-deadline-ms",
+  "consistency-token",
+  "write-position",
+]);
+const prefixesOfRequests = ["accept", "content-", "x-forwarded-"];
+
+const ofResponses: ReadonlySet<string> = new Set([
+  ...hopByHop,
+  "age",
+  "alt-svc",
+  "cache-control",
+  "cache-groups",
+  "cache-tag",
+  "cdn-cache-control",
+  "consistency-token",
+  "date",
+  "etag",
+  "expires",
+  "ratelimit",
+  "ratelimit-policy",
+  "retry-after",
+  "server-timing",
+  "surrogate-control",
+  "surrogate-key",
+  "traceparent",
+  "vary",
+  "write-position",
+  "x-content-type-options",
+  "x-request-id",
+]);
+const prefixesOfResponses = ["access-control-", "content-"];
+
+/** Servers of CGI and WSGI read `x_a` and `x-a` as one header. */
+export function spellingOf(name: string): string {
+  return name.toLowerCase().replaceAll("_", "-");
+}
+
+export function isReservedInRequests(name: string): boolean {
+  const spelling = spellingOf(name);
+  return ofRequests.has(spelling) || prefixesOfRequests.some((prefix) => spelling.startsWith(prefix));
+}
+
+export function isReservedInResponses(name: string): boolean {
+  const spelling = spellingOf(name);
+  return ofResponses.has(spelling) || prefixesOfResponses.some((prefix) => spelling.startsWith(prefix));
+}

@@ -1,0 +1,34 @@
+// A code that the gateway's settings lack would reach GraphQL clients as SUBGRAPH_ERROR, without its message.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parseSettings } from "../gateway/src/settings/parse-settings.ts";
+import { defaultPublicCodes } from "../gateway/src/subgraph-settings/error-policy.ts";
+import { statusOf } from "../kit/src/errors/app-error.ts";
+import { root } from "./kubernetes/folders.ts";
+import { services } from "./services.ts";
+
+const settingsFile = "supergraph/gateway.yaml";
+const { errors = {} } = parseSettings(readFileSync(join(root, settingsFile), "utf8"), settingsFile, {}).settings;
+const publishedForAll: ReadonlySet<string> = new Set([...defaultPublicCodes, errors.all?.codes ?? []].flat());
+
+test.each(services)("$name sends only declared codes by GraphQL, and each code that it declares", ({ name, codes }) => {
+  // What is only in rest/ does not reach GraphQL.
+  const sent = findCodes(`services/${name}/src/**/*.ts`, `services/${name}/src/rest/**`);
+  expect(sent.filter((code) => !publishedForAll.has(code))).toEqual(codes.toSorted());
+  expect(errors.subgraphs?.[name]).toEqual({ codes });
+});
+
+test("the codes of the kit's lists, conditional writes and idempotency keys are published for every service", () => {
+  const sent = [...findCodes("kit/src/{lists,idempotency}/*.ts", "**/*.test.ts"), "PRECONDITION_FAILED"];
+  // MALFORMED_REQUEST is of the header Idempotency-Key, which only REST reads.
+  const notPublished = new Set<string>([...defaultPublicCodes, "MALFORMED_REQUEST"]);
+  expect(new Set(sent.filter((code) => !notPublished.has(code)))).toEqual(new Set(errors.all?.codes));
+});
+
+function findCodes(files: string, exclude: string): readonly string[] {
+  const texts = globSync(files, { cwd: root, exclude: [exclude] }).flatMap(
+    (file) => readFileSync(join(root, file), "utf8").match(/(?<=")[A-Z_]+(?=")/g) ?? [],
+  );
+  return [...new Set(texts)].filter((text) => Object.hasOwn(statusOf, text)).toSorted();
+}
