@@ -23,7 +23,8 @@ export function findOrInstallChromium(chosen: string | undefined, report: (line:
   return installed === undefined ? { missing: `Chromium could not be installed: ${problem}` } : { path: installed };
 }
 
-function findChromium(chosen: string | undefined): string | undefined {
+/** @param chosen a path that replaces the default ones */
+export function findChromium(chosen?: string): string | undefined {
   return (chosen === undefined ? places : [chosen]).find((path) => existsSync(path));
 }
 
