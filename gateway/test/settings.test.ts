@@ -188,6 +188,15 @@ describe("errors", () => {
   });
 });
 
+test.each(["constructor", "toString", "__proto__"])("an error of the code %s has the default message", async (code) => {
+  const { first, sendRaw } = await startEchoPlatform("errors: { all: { codes: all, messages: mask } }");
+  const text = JSON.stringify({ data: null, errors: [{ message: "m", path: ["one"], extensions: { code } }] });
+  first.fault = (response) => respondJson(response, 200, text);
+  expect((await sendRaw(one, [])).body.errors).toMatchObject([
+    { message: "The service behind this field rejected the request.", extensions: { code } },
+  ]);
+});
+
 describe("blocked", () => {
   const query = 'query Expensive { one(name: "x") }';
 
