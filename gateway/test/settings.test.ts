@@ -330,9 +330,16 @@ headers:
   });
 
   test("the headers that replace the required ones permit a GET", async () => {
-    const { sendRaw } = await startEchoPlatform("csrf: { required_headers: [X-Csrf] }");
+    const { gateway, sendRaw } = await startEchoPlatform(
+      "{ csrf: { required_headers: [X-Csrf] }, cors: { origins: [https://app.example] } }",
+    );
     expect((await sendRaw(one, [["x-csrf", "1"]], { method: "GET" })).status).toBe(200);
     expect((await sendRaw(one, [["apollo-require-preflight", "1"]], { method: "GET" })).status).toBe(400);
+    const preflight = await fetch(`${gateway.url}/graphql`, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "GET" },
+    });
+    expect(preflight.headers.get("access-control-allow-headers")?.split(", ")).toContain("x-csrf");
   });
 });
 
