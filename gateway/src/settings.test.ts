@@ -64,6 +64,7 @@ header:
     ["all: 1\nall: 2", "gateway.yaml:2:"],
     ["a: &x {}\nb: *x", "aliases"],
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
+    ["log:\n  level: !env LEVEL", "gateway.yaml:2: Unresolved tag: !env"],
     ["blocked: [{ reason: no }]", "gateway.yaml:1: blocked[0]: needs operation, client, or both"],
     ["blocked: [{ client: a, reason: b, until: tomorrow }]", "has to be a time such as"],
     ["cors:\n  origins:\n    - https://a.example/path", "gateway.yaml:3: cors.origins[0]: has to be an origin"],
@@ -193,7 +194,7 @@ test("the effective settings name the source of each value, and no secret", () =
   };
   const yaml = `
 all: { timeout_ms: 50 }
-subgraphs: { a: { attempts: 1 } }
+subgraphs: { a: { attempts: 1 }, b: { urls: ["http://b/graphql?key=\${env.KEY}"] } }
 headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.KEY}" } }] } } }
 `;
   const store = createSettingsStore(
@@ -201,7 +202,10 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
     readConfig(environment),
     environment,
   );
-  const effective = describeSettings(store, environment, [{ service: "a", url: "http://x" }]);
+  const effective = describeSettings(store, environment, [
+    { service: "a", url: "http://x" },
+    { service: "b", url: "http://x" },
+  ]);
   expect(effective).toMatchObject({
     subgraphs: {
       a: {

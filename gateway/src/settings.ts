@@ -96,7 +96,7 @@ function originsOf({ cors = {} }: Pick<SettingsFile, "cors">, { corsOrigins, def
   );
 }
 
-/** Pages of an allowed origin may send the headers that rules forward, and read those that rules return. */
+/** Pages of an allowed origin may send the headers that rules forward or a GET needs, and read those that rules return. */
 function createConfiguredCors(file: SettingsFile, o: SettingsOptions): Cors {
   const {
     allow_headers: allowed = [],
@@ -111,7 +111,11 @@ function createConfiguredCors(file: SettingsFile, o: SettingsOptions): Cors {
   const isReadable = (name: string) => name !== "set-cookie";
   return createOperationCors({
     origins: originsOf(file, o),
-    allowedHeaders: [...allowed, ...sent.filter((name) => name !== "cookie")].map((name) => name.toLowerCase()),
+    allowedHeaders: [
+      ...(file.csrf?.required_headers ?? []),
+      ...allowed,
+      ...sent.filter((name) => name.toLowerCase() !== "cookie"),
+    ].map((name) => name.toLowerCase()),
     exposedHeaders: [...exposed, ...returned].map((name) => name.toLowerCase()).filter(isReadable),
     preflightSeconds,
   });

@@ -157,6 +157,53 @@ headers: { subgraphs: { second-one: { request: [{ insert: { name: authorization,
     expect(second.requests[0]!.headers.authorization).toBe("Basic dTpw");
   });
 
+  test.each(["named: authorization", 'matching: "^auth"'])(
+    "the token is removed by `%s`, as other headers are",
+    async (selection) => {
+      const { first, second, sendRaw } = await startEchoPlatform(`
+headers:
+  all:
+    request:
+      - remove: { ${selection} }
+  subgraphs: { second-one: { request: [{ insert: { name: authorization, value: Basic } }] } }
+`);
+      await sendRaw(both, [["authorization", "Bearer of-the-client"]]);
+      expect(first.requests[0]!.headers.authorization).toBeUndefined();
+      expect(second.requests[0]!.headers.authorization).toBe("Basic");
+    },
+  );
+
+  test("a removed pattern is removed in any spelling", async () => {
+    const { first, sendRaw } = await startEchoPlatform(`
+headers: { all: { request: [{ propagate: { matching: "^x" } }, { remove: { matching: "^x-internal" } }] } }
+`);
+    await sendRaw('{ one(name: "x") }', [
+      ["x_internal-role", "admin"],
+      ["x-other", "1"],
+    ]);
+    const names = Object.keys(first.requests[0]!.headers);
+    expect(names).toContain("x-other");
+    expect(names).not.toContain("x_internal-role");
+  });
+
+  test("a name that objects inherit is a header as any other", async () => {
+    const names = "[constructor, __proto__, toString]";
+    const { first, sendRaw } = await startEchoPlatform(`
+headers:
+  all:
+    request: [{ propagate: { named: ${names} } }]
+    response: [{ propagate: { named: ${names} } }]
+`);
+    expect((await sendRaw('{ one(name: "x") }', [])).body).toEqual({ data: { one: null } });
+    expect(Object.keys(first.requests[0]!.headers)).not.toContain("constructor");
+    const query = '{ one(name: "constructor") }';
+    first.fault = (response, _body, _request, resolve) =>
+      void resolve().then((result) => respondJson(response, 200, JSON.stringify(result), { constructor: "of one" }));
+    const { body, headers } = await sendRaw(query, [["constructor", "of a client"]]);
+    expect(body).toEqual({ data: { one: "of a client" } });
+    expect(headers["constructor"]).toBe("of one");
+  });
+
   test("single cookies are forwarded by their names", async () => {
     const { first, sendRaw } = await startEchoPlatform(`
 headers:

@@ -188,6 +188,15 @@ describe("errors", () => {
   });
 });
 
+test.each(["constructor", "toString", "__proto__"])("an error of the code %s has the default message", async (code) => {
+  const { first, sendRaw } = await startEchoPlatform("errors: { all: { codes: all, messages: mask } }");
+  const text = JSON.stringify({ data: null, errors: [{ message: "m", path: ["one"], extensions: { code } }] });
+  first.fault = (response) => respondJson(response, 200, text);
+  expect((await sendRaw(one, [])).body.errors).toMatchObject([
+    { message: "The service behind this field rejected the request.", extensions: { code } },
+  ]);
+});
+
 describe("blocked", () => {
   const query = 'query Expensive { one(name: "x") }';
 
@@ -321,9 +330,16 @@ headers:
   });
 
   test("the headers that replace the required ones permit a GET", async () => {
-    const { sendRaw } = await startEchoPlatform("csrf: { required_headers: [X-Csrf] }");
+    const { gateway, sendRaw } = await startEchoPlatform(
+      "{ csrf: { required_headers: [X-Csrf] }, cors: { origins: [https://app.example] } }",
+    );
     expect((await sendRaw(one, [["x-csrf", "1"]], { method: "GET" })).status).toBe(200);
     expect((await sendRaw(one, [["apollo-require-preflight", "1"]], { method: "GET" })).status).toBe(400);
+    const preflight = await fetch(`${gateway.url}/graphql`, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "GET" },
+    });
+    expect(preflight.headers.get("access-control-allow-headers")?.split(", ")).toContain("x-csrf");
   });
 });
 

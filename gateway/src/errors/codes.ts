@@ -120,16 +120,16 @@ export function toMaskedCode(subgraphCode: unknown): "SUBGRAPH_UNAVAILABLE" | "S
 }
 
 /** Of a field, for codes that other stages have too: their messages there are about the request. */
-const fieldMessages: Partial<Record<string, string>> = {
-  UNAUTHENTICATED: "This field requires a valid token.",
-  NOT_FOUND: "The object of this field does not exist.",
-  BAD_USER_INPUT: "A value that this field was given is not valid.",
-};
+const fieldMessages: ReadonlyMap<string, string> = new Map([
+  ["UNAUTHENTICATED", "This field requires a valid token."],
+  ["NOT_FOUND", "The object of this field does not exist."],
+  ["BAD_USER_INPUT", "A value that this field was given is not valid."],
+]);
 
 /** Of a subgraph's error without a message, or whose message is masked. */
 export function fieldMessageOf(code: string): string {
   return (
-    fieldMessages[code] ??
+    fieldMessages.get(code) ??
     (isClientCode(code) ? codes[code].message : "The service behind this field rejected the request.")
   );
 }

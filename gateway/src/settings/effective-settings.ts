@@ -21,7 +21,7 @@ export function describeSettings(
   });
   const subgraphs = services.map((subgraph) => [
     subgraph.service,
-    { ...describeSubgraph(subgraph, current.subgraphs), ...ofSubgraph(subgraph.service) },
+    { ...describeSubgraph(subgraph, { ...current.subgraphs, file: parsed.source }), ...ofSubgraph(subgraph.service) },
   ]);
   return redactUrls({
     file: parsed.name === "" ? undefined : parsed.name,

@@ -43,7 +43,8 @@ export function parseSettings(text: string, name: string, environment: Environme
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const lineOf = (path: readonly PropertyKey[]) => lineAt(document, path, lines) ?? 1;
-  const problems: Problem[] = document.errors.map(({ message, pos }) => ({
+  // A warning is a tag of another program, such as !env: its meaning would be lost.
+  const problems: Problem[] = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
     line: lines.linePos(pos[0]).line,
     message: message.replaceAll("\n", " "),
   }));

@@ -75,3 +75,20 @@ export function isReservedInResponses(name: string): boolean {
   const spelling = spellingOf(name);
   return ofResponses.has(spelling) || prefixesOfResponses.some((prefix) => spelling.startsWith(prefix));
 }
+
+/** In lower case. */
+export function listNames(named: string | readonly string[] | undefined): readonly string[] {
+  return (typeof named === "string" ? [named] : (named ?? [])).map((name) => name.toLowerCase());
+}
+
+interface Selection {
+  readonly named?: string | readonly string[] | undefined;
+  readonly matching?: string | undefined;
+}
+
+/** What a rule removes, in any spelling. */
+export function createSelector({ named, matching }: Selection): (name: string) => boolean {
+  const names = new Set(listNames(named).map(spellingOf));
+  const pattern = matching === undefined ? undefined : new RegExp(matching);
+  return (name) => [name, spellingOf(name)].some((spelling) => names.has(spelling) || pattern?.test(spelling));
+}

@@ -1,5 +1,5 @@
 // The headers that a subgraph gets of a client's request. Resolved once for each client request and subgraph, before any fetch is shared or cached.
-import { type HeaderValues, isReservedInRequests, spellingOf } from "./header-names.ts";
+import { createSelector, type HeaderValues, isReservedInRequests, listNames, spellingOf } from "./header-names.ts";
 import type { RequestRule } from "./header-rules-schema.ts";
 
 export interface ClientHeaders {
@@ -18,7 +18,8 @@ export interface ForwardedHeaders {
 export interface RequestHeaderRules {
   /** Whether responses may depend on what a client sends, also if it does not send it. */
   readonly varies: boolean;
-  readonly insertsAuthorization: boolean;
+  /** A rule inserts or removes it. */
+  readonly withholdsAuthorization: boolean;
   resolve(client: ClientHeaders): ForwardedHeaders;
 }
 
@@ -40,7 +41,8 @@ export function createRequestHeaderRules(rules: readonly RequestRule[]): Request
     varies: rules.some(
       ({ propagate, insert }) => (propagate && propagate.varies !== false) || insert?.claim !== undefined,
     ),
-    insertsAuthorization: inserted.has("authorization"),
+    withholdsAuthorization:
+      inserted.has("authorization") || rules.some(({ remove }) => remove && createSelector(remove)("authorization")),
     resolve(client) {
       const resolution: Resolution = {
         client,
@@ -74,8 +76,7 @@ function toSteps({ propagate, insert, remove }: RequestRule, inserted: ReadonlyS
         ? insertValue(insert.name, insert.value ?? "")
         : insertClaim(insert.name, insert.claim),
     ];
-  if (remove)
-    return [remove.matching === undefined ? removeNamed(listNames(remove.named)) : removeMatching(remove.matching)];
+  if (remove) return [removeSelected(createSelector(remove))];
   if (!propagate) return [];
   const varies = propagate.varies !== false;
   if (propagate.cookie !== undefined) return [propagateCookie(propagate.cookie, varies)];
@@ -84,10 +85,6 @@ function toSteps({ propagate, insert, remove }: RequestRule, inserted: ReadonlyS
     const target = (propagate.rename ?? name).toLowerCase();
     return inserted.has(spellingOf(target)) ? [] : [propagateNamed(name, target, varies, propagate.default)];
   });
-}
-
-function listNames(named: string | readonly string[] | undefined): readonly string[] {
-  return (typeof named === "string" ? [named] : (named ?? [])).map((name) => name.toLowerCase());
 }
 
 function insertValue(name: string, value: string): Step {
@@ -152,20 +149,14 @@ function propagateCookie(name: string, varies: boolean): Step {
   };
 }
 
-function removeNamed(names: readonly string[]): Step {
-  const removed = new Set(names.map(spellingOf));
+function removeSelected(isSelected: (name: string) => boolean): Step {
   return ({ values }) => {
-    for (const name of values.keys()) if (removed.has(spellingOf(name))) values.delete(name);
+    for (const name of values.keys()) if (isSelected(name)) values.delete(name);
   };
 }
 
-function removeMatching(source: string): Step {
-  const pattern = new RegExp(source);
-  return ({ values }) => {
-    for (const name of values.keys()) if (pattern.test(name)) values.delete(name);
-  };
-}
-
+/** Undefined also for what objects inherit: a header can have the name `constructor`. */
 function toText(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === "object" ? value.join(", ") : value;
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.join(", ") : undefined;
 }

@@ -1,5 +1,5 @@
 // The headers that a client gets of the responses of subgraphs to its own requests: not of one that is cached, or that another client's request joined.
-import { type HeaderValues, isReservedInResponses, spellingOf } from "./header-names.ts";
+import { createSelector, type HeaderValues, isReservedInResponses, listNames } from "./header-names.ts";
 import type { ResponseRule } from "./header-rules-schema.ts";
 
 type Algorithm = "first" | "last" | "append";
@@ -33,17 +33,13 @@ export function createResponseHeaderRules(rules: readonly ResponseRule[]): Respo
 }
 
 function toSteps({ propagate, remove }: ResponseRule): readonly Step[] {
-  if (remove) return [removeSelected(remove.named, remove.matching)];
+  if (remove) return [removeSelected(createSelector(remove))];
   if (!propagate) return [];
   const { algorithm = "last", from_queries: fromQueries = false, matching, rename } = propagate;
   if (matching !== undefined) return [propagateMatching(matching, algorithm)];
   return listNames(propagate.named).map((name) =>
     name === "set-cookie" ? propagateCookies(fromQueries) : propagateNamed(name, rename ?? name, algorithm),
   );
-}
-
-function listNames(named: string | readonly string[] | undefined): readonly string[] {
-  return (typeof named === "string" ? [named] : (named ?? [])).map((name) => name.toLowerCase());
 }
 
 function propagateNamed(name: string, target: string, algorithm: Algorithm): Step {
@@ -72,17 +68,16 @@ function propagateMatching(source: string, algorithm: Algorithm): Step {
   };
 }
 
-function removeSelected(named: string | readonly string[] | undefined, matching: string | undefined): Step {
-  const removed = new Set(listNames(named).map(spellingOf));
-  const pattern = matching === undefined ? undefined : new RegExp(matching);
+function removeSelected(isSelected: (name: string) => boolean): Step {
   return (_headers, _isMutation, found) => {
-    for (const name of found.keys()) if (removed.has(spellingOf(name)) || pattern?.test(name)) found.delete(name);
+    for (const name of found.keys()) if (isSelected(name)) found.delete(name);
   };
 }
 
+/** None for what objects inherit: a header can have the name `constructor`. */
 function toValues(value: string | readonly string[] | undefined): readonly string[] {
-  if (value === undefined) return [];
-  return typeof value === "string" ? [value] : value;
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value : [];
 }
 
 /** Of one client request. */

@@ -133,7 +133,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     requestsMax: effective.requests_in_flight.value,
     bodyBytesMax: effective.body_bytes_max.value,
     checksKeys: effective.key_check.value,
-    forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.insertsAuthorization,
+    forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.withholdsAuthorization,
   };
   return {
     ...plain,
