@@ -90,7 +90,11 @@ test("npm run generate names all missing code at once, and writes what has no er
   const toWrite = [...stdout.matchAll(/^services\/posts\/(\S+?)(?::\d+:\d+)? .*\n {2}(.*)\n {2}To fix: (.*)$/gm)];
   expect(toWrite.map(([, ...parts]) => parts)).toEqual(
     expect.arrayContaining([
-      ["src/graphql/resolvers.ts", "Post lacks wordCount.", "add `wordCount: (parent, args, context) => …`"],
+      [
+        "src/graphql/resolvers.ts",
+        "Post lacks wordCount.",
+        "add `wordCount: (parent, args, context) => …`, or to the type of Post in the model `wordCount`",
+      ],
       ["src/graphql/resolvers.ts", "Mutation lacks hidePost.", "add `hidePost: (parent, args, context) => …`"],
       ["src/rest/rest.ts", "This object lacks hidePost.", "add `async hidePost(request) { … }`"],
       ["src/rest/openapi.ts", "Route hidePost: it has no document (v2).", "add `hidePost: { 2: … }` to operations."],

@@ -50,7 +50,16 @@ function toError(root: string, services: readonly Subgraph[], lines: readonly st
   if (names.length === 0) return { message: [summary, ...lines.slice(1)].join("\n"), ...place };
   const text = readFileSync(join(root, file), "utf8").split("\n")[place.line - 1] ?? "";
   const object = /^\s*(\w+): \{/.exec(text)?.[1] ?? "This object";
-  return { message: `${object} lacks ${names.join(", ")}.`, ...place, advice: `add ${memberOf(file, names)}` };
+  const inModel = mayBeInModel(file, object)
+    ? `, or to the type of ${object} in the model \`${names.join("`, `")}\``
+    : "";
+  const advice = `add ${memberOf(file, names)}${inModel}`;
+  return { message: `${object} lacks ${names.join(", ")}.`, ...place, advice };
+}
+
+/** A field of a root type always needs a resolver, one of another type only if the model has no member of its name. */
+function mayBeInModel(file: string, object: string): boolean {
+  return file.endsWith("/graphql/resolvers.ts") && !["Query", "Mutation", "This object"].includes(object);
 }
 
 /** The last line of an error has its cause. */

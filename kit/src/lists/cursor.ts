@@ -43,7 +43,10 @@ export function createCursors(keys: readonly string[]): Cursors {
 }
 
 /** The order of `filters` does not matter. Filters that are null or undefined do not count. */
-export function nameList(name: string, filters: Readonly<Record<string, string | undefined | null>>): string {
+export function nameList(
+  name: string,
+  filters: Readonly<Record<string, string | number | boolean | undefined | null>>,
+): string {
   const setFilters = Object.entries(filters).filter(([, value]) => value !== undefined && value !== null);
   const sortedFilters = setFilters.sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([name, ...sortedFilters]);

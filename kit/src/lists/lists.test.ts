@@ -47,6 +47,7 @@ test("a cursor with any changed character is rejected", () => {
 });
 
 test("a list's name does not depend on the order of its filters", () => {
+  expect(nameList("users", { a: false, b: 2 })).not.toBe(nameList("users", { b: 2 }));
   expect(nameList("users", { a: "1", b: "2" })).toBe(nameList("users", { b: "2", a: "1", c: undefined }));
 });
 

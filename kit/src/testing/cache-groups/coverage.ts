@@ -3,6 +3,7 @@ import type { TestedColumn } from "./column-writes.ts";
 import { findUncoveredReads } from "./graphql-reads.ts";
 import { type CacheGroupsCases, findRoute, listWrites, readMutations } from "./cases.ts";
 
+/** Each begins with the member of the declaration to which a case has to be added. */
 export function findUncovered(
   cases: CacheGroupsCases,
   columns: readonly TestedColumn[],
@@ -16,10 +17,14 @@ export function findUncovered(
   const mutations = readMutations(cases.schema).map(({ name }) => name.value);
   const uncoveredColumns = columns.filter((column) => !hasCase(cases.tables, column));
   return [
-    ...cases.routes.flatMap(listRouteCases).filter((routeCase) => !covered.has(routeCase)),
+    ...cases.routes.flatMap((route) =>
+      listRouteCases(route)
+        .filter((routeCase) => !covered.has(routeCase))
+        .map((routeCase) => `${route.method === "GET" ? "reads" : "writes.visible or .hidden"}: ${routeCase}`),
+    ),
     ...findUncoveredReads(cases),
-    ...mutations.filter((name) => !mutated.has(name)),
-    ...uncoveredColumns.map(({ table, column }) => `${table}.${column}`),
+    ...mutations.filter((name) => !mutated.has(name)).map((name) => `writes.visible or .hidden: ${name}`),
+    ...uncoveredColumns.map(({ table, column }) => `tables.${table}.update: ${column}`),
   ];
 }
 
