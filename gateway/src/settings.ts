@@ -48,6 +48,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
   return {
     subgraphs: { revision, variables: o.variables, file },
     cors: createConfiguredCors(file, o),
+    // With cookies, a GET needs an allowed Origin too (admit/csrf.ts).
     csrf: {
       requiredHeaders: requiredHeaders.map((name) => name.toLowerCase()),
       forwardsCookies: requestRulesOf(file).some(({ propagate }) => propagate !== undefined && namesCookies(propagate)),

@@ -9,7 +9,7 @@ const extensionNames: ReadonlySet<string> = new Set(["clientLibrary", "persisted
 
 /**
  * Needs no CSRF header: it changes nothing and depends on no credentials of a browser, and a CDN could not add the header. A `Cookie` does not matter:
- * the gateway neither reads nor forwards it.
+ * the gateway does not read it, and where a rule forwards it, the caller requires more (paths/full.ts).
  */
 export function isCacheableGet({ method, url = "" }: IncomingMessage): boolean {
   if (method !== "GET") return false;

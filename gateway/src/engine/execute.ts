@@ -1,7 +1,7 @@
 /*
  * READ FIRST. One operation on its way through the engine, without HTTP: stages 2 to 5. pipeline.ts has what is around it.
  *
- *   2 parse   document limits, syntax and validation, once for each document; operation; variables; receipts
+ *   2 parse   document limits (their errors are rejections), syntax and validation, once for each document; operation; variables; receipts
  *   3 plan    the query plan, from the cache or from a planner thread, compiled once; the rate limit is charged for its fetches
  *   4 run     the fetches of the plan
  *   5 shape   the response body
@@ -40,8 +40,9 @@ export async function execute(
     request.rejectBlocked?.(identity);
     const variables = coerceVariables(stages.apiSchema, operation, request);
     if (variables instanceof InvalidOperation) return { kind: "invalid", operation: variables };
-    // Before the plan stage, so that the time of planning counts.
+    // Before the plan stage, so that the time of planning counts. The client is watched from the first fetch on.
     deadline = openDeadline(request, identity, o);
+    // Rejects one that cannot be read: it proves nothing.
     const receipts = readOperationReceipts(o.receipts, request.receipts, request.graphql);
     const scope = openScope(request, identity, receipts, deadline);
 

@@ -1,4 +1,4 @@
-// Which headers rules may name. The gateway, HTTP itself or a cache decides about the others.
+// Headers that rules must not name: the gateway, HTTP itself or a cache decides about them.
 
 /** By their names in lower case. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -18,7 +18,7 @@ const hopByHop = [
   "http2-settings",
 ];
 
-const ofRequests: ReadonlySet<string> = new Set([
+const reservedInRequests: ReadonlySet<string> = new Set([
   ...hopByHop,
   "host",
   "expect",
@@ -35,7 +35,7 @@ const ofRequests: ReadonlySet<string> = new Set([
 ]);
 const prefixesOfRequests = ["accept", "content-", "x-forwarded-"];
 
-const ofResponses: ReadonlySet<string> = new Set([
+const reservedInResponses: ReadonlySet<string> = new Set([
   ...hopByHop,
   "age",
   "alt-svc",
@@ -68,12 +68,12 @@ export function spellingOf(name: string): string {
 
 export function isReservedInRequests(name: string): boolean {
   const spelling = spellingOf(name);
-  return ofRequests.has(spelling) || prefixesOfRequests.some((prefix) => spelling.startsWith(prefix));
+  return reservedInRequests.has(spelling) || prefixesOfRequests.some((prefix) => spelling.startsWith(prefix));
 }
 
 export function isReservedInResponses(name: string): boolean {
   const spelling = spellingOf(name);
-  return ofResponses.has(spelling) || prefixesOfResponses.some((prefix) => spelling.startsWith(prefix));
+  return reservedInResponses.has(spelling) || prefixesOfResponses.some((prefix) => spelling.startsWith(prefix));
 }
 
 /** In lower case. */

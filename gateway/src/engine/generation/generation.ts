@@ -32,9 +32,6 @@ export interface GenerationOptions extends StagesOptions, Pick<SubgraphConnectio
   };
 }
 
-/** Documents in the operation store of a generation; their memory has its own limit (OPERATIONS_BYTES_MAX). */
-const documentsMax = 10_000;
-
 /** @throws Error if the supergraph cannot be used; everything that was started for it is released. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
   const { observe, planning } = o;
@@ -63,7 +60,6 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const plans = createPlanCache({ planner, ...planning, observe });
     const stages = await createSupergraphStages({ supergraph, planner, plan: plans.plan, subgraphs }, o);
     const operations = createOperationStore({
-      documentsMax,
       bytesMax: planning.operationsBytesMax,
       rootFieldPriorities: planner.rootFieldPriorities,
       onEvicted: () => observe({ kind: "cache-evicted", cache: "documents" }),

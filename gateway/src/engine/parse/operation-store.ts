@@ -33,9 +33,11 @@ interface NewOperation {
   readonly operation: OperationDefinitionNode;
 }
 
+const defaultDocumentsMax = 10_000;
+
 export interface OperationStoreOptions {
-  /** A document has no more operations than its text can contain. */
-  readonly documentsMax: number;
+  /** A document has no more operations than its text can contain. Default 10,000. */
+  readonly documentsMax?: number;
   /** Estimated, with everything that is compiled for the operations. */
   readonly bytesMax: number;
   readonly rootFieldPriorities?: RootFieldPriorities;
@@ -69,7 +71,7 @@ interface StoredOperation {
 }
 
 export function createOperationStore({
-  documentsMax,
+  documentsMax = defaultDocumentsMax,
   bytesMax,
   rootFieldPriorities = noPriorities,
   onEvicted = () => {},

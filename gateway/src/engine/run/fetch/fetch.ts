@@ -3,7 +3,7 @@ import { withEntityCache } from "./cached-fetch.ts";
 import { withMemo } from "./fetch-memo.ts";
 import { withSharing } from "./fetch-sharing.ts";
 import { createSend, type SendOptions } from "./send-request.ts";
-import { unsentFetch } from "./subgraph-client.ts";
+import { abandonedFetch } from "./subgraph-client.ts";
 import type { Fetch } from "./subgraph-request.ts";
 
 export interface FetchOptions extends SendOptions {
@@ -22,5 +22,5 @@ export function createFetch(o: FetchOptions): Fetch {
 }
 
 function unlessAborted(next: Fetch): Fetch {
-  return (request, signal) => (signal.aborted ? Promise.resolve(unsentFetch()) : next(request, signal));
+  return (request, signal) => (signal.aborted ? Promise.resolve(abandonedFetch()) : next(request, signal));
 }

@@ -10,7 +10,7 @@ import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-setti
 
 export type AbortReason = "timeout" | "disconnected";
 
-/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted. */
+/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted; not those rejected for overload before they were sent. */
 export interface WriteCount {
   settled: number;
 }
@@ -166,11 +166,11 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
 
 /** @param reason of the signal. */
 export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
-  if (reason === ("disconnected" satisfies AbortReason)) return unsentFetch();
+  if (reason === ("disconnected" satisfies AbortReason)) return abandonedFetch();
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
 }
 
-export function unsentFetch(): FailedFetch {
+export function abandonedFetch(): FailedFetch {
   return { kind: "abandoned", code: "DEADLINE_EXCEEDED" };
 }
 

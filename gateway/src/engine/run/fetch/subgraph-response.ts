@@ -52,7 +52,7 @@ interface ResponseDefect {
   readonly contentType: string | undefined;
 }
 
-/** Never changed: several client requests can share it. */
+/** Its data is never changed, since several client requests can share it; memos are added (caching/memoize-by-source.ts). */
 export type FetchResult = (FailedFetch | SubgraphResponse) & SharedSource;
 
 const pathStepsMax = 200;
