@@ -249,6 +249,18 @@ test("a dangerous change is printed without failing the check", async () => {
   expect(text).toContain("(@tributary/users-team) ENUM_VALUE_ADDED");
 });
 
+test("an optional argument is no change for clients, a required one breaks them", async () => {
+  const withArgument = (argument: string) => (files: Files) =>
+    withChange(files, users, "user(id: ID!)", `user(id: ID!, ${argument})`);
+  for (const optional of ["locale: String", "limit: Int! = 3"]) {
+    const { code, text } = await checkEdit(withArgument(optional));
+    expect([code, text]).toEqual([0, expect.stringMatching(/^The supergraph composes and breaks no client/)]);
+  }
+  const required = await checkEdit(withArgument("locale: String!"));
+  expect(required.text).toContain("FIELD_ARGUMENT_ADDED");
+  expect(required.code).toBe(1);
+});
+
 test("a composition error fails with file, line and owner, before the comparison", async () => {
   const { code, text } = await checkEdit((files) => withChange(files, posts, "author: User", "author: Usr"));
   expect(code).toBe(1);

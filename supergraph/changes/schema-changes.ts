@@ -44,6 +44,8 @@ export async function findSchemaChanges(base: GraphState, now: GraphState): Prom
 function levelOf(difference: Difference, nowSchema: GraphQLSchema): Change["level"] | undefined {
   if (difference.criticality.level === CriticalityLevel.Breaking) return "breaking";
   if (difference.criticality.level !== CriticalityLevel.Dangerous) return undefined;
+  // An optional one, which changes no request that does not send it.
+  if (difference.type === ChangeType.FieldArgumentAdded) return undefined;
   return becameRequired(difference, nowSchema) ? "breaking" : "dangerous";
 }
 
