@@ -77,7 +77,8 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
       if (restartKeys.length > 0) observe({ kind: "settings-need-restart", keys: restartKeys });
       onChange(current);
     } catch (cause) {
-      if (!(cause instanceof SettingsError)) throw cause;
+      // A bug must not end the process, nor the watching.
+      if (!(cause instanceof SettingsError)) return observe({ kind: "internal-error", cause });
       observe({ kind: "settings-rejected", file: first.name, problems: cause.problems });
     }
   }

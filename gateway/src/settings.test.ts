@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "./config.ts";
-import { createSettingsStore } from "./settings-store.ts";
+import { createSettingsStore, readSettingsFile } from "./settings-store.ts";
 import { describeSettings } from "./settings/effective-settings.ts";
 import { validateSettings } from "./settings/validate.ts";
 import { parseSettings, SettingsError } from "./settings/parse-settings.ts";
@@ -221,4 +221,29 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
     },
   });
   expect(JSON.stringify(effective)).not.toContain("s3cret");
+});
+
+test("a change that a listener cannot apply is reported, and the next one takes effect", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-settings-"));
+  const file = join(folder, "gateway.yaml");
+  const write = (yaml: string) => writeFileSync(file, yaml);
+  write("{}");
+  const environment = { SUPERGRAPH_FILE: "supergraph.graphql" };
+  const store = createSettingsStore(readSettingsFile(file, environment), readConfig(environment), environment);
+  onTestFinished(() => {
+    store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const seen: string[] = [];
+  store.watch({
+    observe: ({ kind }) => void seen.push(kind),
+    onChange({ logLevel }) {
+      seen.push(logLevel);
+      if (logLevel === "warn") throw new Error("a bug");
+    },
+  });
+  write("log: { level: warn }");
+  await expect.poll(() => seen).toContain("internal-error");
+  write("log: { level: error }");
+  await expect.poll(() => seen).toEqual(["settings-loaded", "warn", "internal-error", "settings-loaded", "error"]);
 });

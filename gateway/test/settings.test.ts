@@ -95,10 +95,13 @@ describe("a changed file", () => {
   });
 
   test("a name without a subgraph is reported, and a key that needs a restart too", async () => {
-    const { gateway, writeSettings } = await startEchoPlatform("subgraphs: { frist: { attempts: 2 } }");
+    const { gateway, writeSettings } = await startEchoPlatform("subgraphs: { frist: { attempts: 2 } }", {
+      SUBGRAPH_URL_FRIST: "http://127.0.0.1:1",
+    });
     expect(gateway.observations).toContainEqual({ kind: "setting-without-subgraph", key: "subgraphs.frist" });
     writeSettings("subgraphs: { first: { entity_cache: true } }");
     await gateway.seen("settings-need-restart");
+    expect(gateway.observations.filter(({ kind }) => kind === "variable-without-subgraph")).toHaveLength(1);
     expect(gateway.observations).toContainEqual({
       kind: "settings-need-restart",
       keys: ["subgraphs.first.entity_cache"],

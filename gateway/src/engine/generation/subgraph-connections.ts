@@ -34,7 +34,10 @@ export function createSubgraphConnections(
   let current = { settings: first, subgraphs: connect(first, undefined) };
 
   function connect(settings: SubgraphConfiguration, before: Subgraphs | undefined): Subgraphs {
-    reportNames(settings, o);
+    const unknown = listUnknownNames(o.subgraphs, settings);
+    // Once for each supergraph: variables do not change, and are counted for each load.
+    if (!before) for (const variable of unknown.variables) o.observe({ kind: "variable-without-subgraph", variable });
+    for (const key of unknown.keys) o.observe({ kind: "setting-without-subgraph", key });
     const subgraphs = new Map(
       o.subgraphs.map((subgraph) => {
         const resolved = resolveSubgraph(subgraph, settings);
@@ -84,10 +87,4 @@ function open(settings: SubgraphSettings, before: Subgraph | undefined, o: Subgr
 
 function clientSettingsOf({ urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax }: SubgraphSettings): string {
   return JSON.stringify([urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax]);
-}
-
-function reportNames(configuration: SubgraphConfiguration, { subgraphs, observe }: SubgraphConnectionOptions): void {
-  const unknown = listUnknownNames(subgraphs, configuration);
-  for (const variable of unknown.variables) observe({ kind: "variable-without-subgraph", variable });
-  for (const key of unknown.keys) observe({ kind: "setting-without-subgraph", key });
 }
