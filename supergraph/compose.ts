@@ -124,7 +124,7 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
 }
 
 function printApi({ schema }: CompositionSuccess): string {
-  const apiSchema = schema.toAPISchema().toGraphQLJSSchema();
+  const apiSchema = schema.toAPISchema().toGraphQLJSSchema({ includeDefer: true, includeStream: true });
   const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
   return `${notice}${apiSdl}\n`;
 }

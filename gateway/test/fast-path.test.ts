@@ -166,6 +166,7 @@ describe("both paths", () => {
       ["wrong variables", post({ query: person, operationName: "A", variables: { id: {} } })],
       ["invalid variables, rejected with 400", post({ query: person, operationName: "A" }, [...json, ...modern])],
       ["null for what may be missing", post({ query: books, operationName: null, variables: null, extensions: null })],
+      ["deferred fields", post({ query: "{ whoAmI ... @defer { list(first: 3) @stream } }" })],
       ["other members", post({ query: books, id: 1 })],
       ["GraphQL's own media type", post({ query: books }, [...json, ...modern])],
       ["a choice of media types", post({ query: books }, [...json, "Accept", "application/json;q=0.1, */*"])],

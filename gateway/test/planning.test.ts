@@ -123,4 +123,19 @@ describe("executable directives", () => {
     await gateway.drain();
     await feed.close();
   });
+
+  test("a subgraph's definition with an argument `if` means incremental delivery, which is not forwarded", async () => {
+    const feed = await startSubgraph({
+      name: "feed",
+      typeDefs: "type Query { posts: [Post] } type Post { title: String }",
+      resolvers: { Query: { posts: () => [{ title: "Engines" }] } },
+    });
+    const definition = " directive @defer(if: Boolean, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT";
+    const gateway = await startGateway({ supergraphSdl: composeSupergraph([feed]) + definition });
+    const { body } = await gateway.send("{ posts @stream { ... @defer(if: null) { title } } }");
+    expect(body.data).toEqual({ posts: [{ title: "Engines" }] });
+    expect(feed.requests[0]?.body).toEqual({ query: "{posts{title}}" });
+    await gateway.drain();
+    await feed.close();
+  });
 });

@@ -100,6 +100,7 @@ const stored: ValidatedOperation = {
   document,
   operation: document.definitions[0] as OperationDefinitionNode,
   identity,
+  isIncremental: false,
   priority: "normal",
   addRetainedBytes() {},
 };

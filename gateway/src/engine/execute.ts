@@ -76,11 +76,15 @@ export async function execute(
     const responseHeaders = scope.responseHeaders?.list();
     const executed = { kind: "executed", summary, caching, responseHeaders, startsMs } as const;
     const wantsQueryPlan = request.wantsQueryPlan && !caching;
-    if (!writes && !wantsQueryPlan) return { ...executed, body, receipt: undefined };
+    const { isIncremental } = operation;
+    if (!writes && !wantsQueryPlan && !isIncremental) return { ...executed, body, receipt: undefined };
     const queryPlan = wantsQueryPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
     const receipt = writes && o.receipts.write(receipts.writes, writes);
     const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
-    return { ...executed, body: addExtensions(body, { queryPlan, consistencyToken }), receipt };
+    // Relay's store uses the deferred fields of a response only if it is marked as the last one.
+    const isFinal = isIncremental || undefined;
+    const extensions = { is_final: isFinal, queryPlan, consistencyToken };
+    return { ...executed, body: addExtensions(body, extensions), receipt };
   } catch (error) {
     return { kind: "rejected", error, identity };
   } finally {

@@ -296,7 +296,7 @@ const validations: readonly RefusedInput[] = [
   document(
     "incremental delivery",
     [...invalid, "DIRECTIVE_LIMIT_EXCEEDED"],
-    (v) => `{ ${v}: books { ${many(190, (i) => `... @defer(label: "${i}") { title }`)} } }`,
+    (v) => `{ ${v}: books { ${many(190, (i) => `... @defer(after: "${i}") { title }`)} } }`,
   ),
 ];
 

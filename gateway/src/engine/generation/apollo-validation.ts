@@ -35,6 +35,7 @@ import { locateNodes, withLocations } from "../parse/error-locations.ts";
 import type { NextIteration } from "../parse/event-loop-queue.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
+import { StreamedListsRule } from "../parse/incremental-delivery.ts";
 import { NumericLiteralsRule } from "../parse/numeric-input.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { PersistedQueries } from "../parse/persisted-queries.ts";
@@ -190,7 +191,7 @@ function createServer(o: DocumentValidatorOptions): ValidationServer {
     introspection: o.introspection,
     hideSchemaDetailsFromClientErrors: !o.introspection,
     parseOptions: { maxTokens: o.documentTokensMax, noLocation: true },
-    validationRules: [NumericLiteralsRule],
+    validationRules: [NumericLiteralsRule, StreamedListsRule],
     validationOptions: { maxErrors: validationErrorsMax },
     maxRecursiveSelections: o.operationLimits.selectionsMax,
     documentStore: toDocumentStore(o.operations),

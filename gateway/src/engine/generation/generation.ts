@@ -60,6 +60,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const plans = createPlanCache({ planner, ...planning, observe });
     const stages = await createSupergraphStages({ supergraph, planner, plan: plans.plan, subgraphs }, o);
     const operations = createOperationStore({
+      apiSchema: stages.apiSchema,
       bytesMax: planning.operationsBytesMax,
       rootFieldPriorities: planner.rootFieldPriorities,
       onEvicted: () => observe({ kind: "cache-evicted", cache: "documents" }),

@@ -310,7 +310,7 @@ describe("the generation of a request", () => {
       connect: () => new Map(),
       stages,
       validation: { validate, close: () => Promise.resolve() },
-      operations: createOperationStore({ documentsMax: 1, bytesMax: 1 }),
+      operations: createOperationStore({ apiSchema: stages.apiSchema, documentsMax: 1, bytesMax: 1 }),
       sizeOfPlans: () => ({ entries: 0, weight: 0 }),
       listMostUsed: () => [],
       warm: () => Promise.resolve(),

@@ -1,6 +1,7 @@
 // Stage 2 of 5: parse. The validated documents and operations of one generation. The full path adds them; the fast path takes only these.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
+import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from "graphql";
+import { withoutIncrementalDirectives } from "./incremental-delivery.ts";
 import { noPriorities, priorityOfOperation, type RootFieldPriorities } from "./operation-priority.ts";
 import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
 
@@ -36,6 +37,8 @@ interface NewOperation {
 const defaultDocumentsMax = 10_000;
 
 export interface OperationStoreOptions {
+  /** Defines `@defer` and `@stream`. */
+  readonly apiSchema: GraphQLSchema;
   /** A document has no more operations than its text can contain. Default 10,000. */
   readonly documentsMax?: number;
   /** Estimated, with everything that is compiled for the operations. */
@@ -47,19 +50,18 @@ export interface OperationStoreOptions {
 /** Estimated bytes, compared with measured heap sizes in `gateway/test/retention.test.ts`. */
 const retainedBytes = { document: 1_000, node: 100 } as const;
 
-function estimateBytes(source: string, document: DocumentNode): number {
+function estimateBytes(source: string, { document, inline }: Pick<StoredDocument, "document" | "inline">): number {
   let nodeCount = 0;
-  visit(document, {
-    enter() {
-      nodeCount++;
-    },
-  });
+  const counter = { enter: () => void nodeCount++ };
+  new Set([document, inline]).forEach((each) => visit(each, counter));
   return retainedBytes.document + source.length + nodeCount * retainedBytes.node;
 }
 
 interface StoredDocument {
   readonly hash: string;
   readonly document: DocumentNode;
+  /** Without `@defer` and `@stream`; `document` itself if it has none. */
+  readonly inline: DocumentNode;
   /** By the request's `operationName`. Undefined and its name can have the same operation. */
   readonly operations: Map<string | undefined, StoredOperation>;
 }
@@ -71,6 +73,7 @@ interface StoredOperation {
 }
 
 export function createOperationStore({
+  apiSchema,
   documentsMax = defaultDocumentsMax,
   bytesMax,
   rootFieldPriorities = noPriorities,
@@ -92,17 +95,22 @@ export function createOperationStore({
   }
 
   function addDocument({ source, hash, document }: NewOperation): StoredDocument {
-    const stored: StoredDocument = { hash, document, operations: new Map() };
-    const isStored = bySource.set(source, stored, estimateBytes(source, document));
+    const inline = withoutIncrementalDirectives(document, apiSchema);
+    const stored: StoredDocument = { hash, document, inline, operations: new Map() };
+    const isStored = bySource.set(source, stored, estimateBytes(source, stored));
     if (isStored) byHash.set(hash, stored);
     return stored;
   }
 
   function createValidated({ source, document, operation }: NewOperation, stored: StoredDocument): ValidatedOperation {
+    const { inline } = stored;
+    // The definitions have the same order in both documents.
+    const inlineOperation = inline.definitions[document.definitions.indexOf(operation)] as OperationDefinitionNode;
     return {
       source,
-      document,
-      operation,
+      document: inline,
+      operation: inlineOperation,
+      isIncremental: inline !== stored.document,
       identity: identifyOperation(operation, stored.hash),
       priority: priorityOfOperation(operation, document, rootFieldPriorities),
       addRetainedBytes(bytes) {

@@ -16,6 +16,8 @@ import { createOperationStore } from "./operation-store.ts";
 import { readVariables, requireOperation } from "./operation.ts";
 import { type ValidatedOperation, identifyOperation } from "./validated-operation.ts";
 
+const apiSchema = buildSchema("type Query { a: Int }");
+
 describe("the operation of a request", () => {
   const schema = buildSchema("type Query { a(id: ID): Int } type Subscription { a: Int }");
 
@@ -78,7 +80,15 @@ describe("the operation of a request", () => {
     const operation = getOperationAST(document, name);
     if (!operation) throw new Error("not an operation");
     const identity = identifyOperation(operation, "");
-    return { source, document, operation, identity, priority: "normal", addRetainedBytes: () => {} };
+    return {
+      source,
+      document,
+      operation,
+      isIncremental: false,
+      identity,
+      priority: "normal",
+      addRetainedBytes: () => {},
+    };
   }
 
   function read(source: string): OperationDefinitionNode {
@@ -90,7 +100,7 @@ describe("the operation of a request", () => {
 
 describe("the operation store", () => {
   test("an operation is found after it was added, by its document's text and the request's operationName", () => {
-    const operations = createOperationStore({ documentsMax: 2, bytesMax: 10_000 });
+    const operations = createOperationStore({ apiSchema, documentsMax: 2, bytesMax: 10_000 });
     const { source, name } = read("query A { a } query B { b }");
     expect(operations.findOperation(source, "A")).toBeUndefined();
     const stored = operations.add(name("A"));
@@ -101,7 +111,7 @@ describe("the operation store", () => {
   });
 
   test("the same operation is one object, with and without an operationName", () => {
-    const operations = createOperationStore({ documentsMax: 2, bytesMax: 10_000 });
+    const operations = createOperationStore({ apiSchema, documentsMax: 2, bytesMax: 10_000 });
     const { source, name } = read("query A { a }");
     const stored = operations.add(name("A"));
     expect(operations.add(name("A"))).toBe(stored);
@@ -111,8 +121,8 @@ describe("the operation store", () => {
 
   test("documents are evicted by their number and by their weight", () => {
     const texts = ["{ a }", "{ b }", "{ c }"];
-    const few = createOperationStore({ documentsMax: 2, bytesMax: 10_000 });
-    const light = createOperationStore({ documentsMax: 10, bytesMax: 2 * weighDocument("{ a }") });
+    const few = createOperationStore({ apiSchema, documentsMax: 2, bytesMax: 10_000 });
+    const light = createOperationStore({ apiSchema, documentsMax: 10, bytesMax: 2 * weighDocument("{ a }") });
     for (const operations of [few, light]) {
       for (const text of texts) operations.add(read(text).name(undefined));
       expect(texts.filter((text) => operations.hasDocument(text))).toEqual(["{ b }", "{ c }"]);
@@ -120,14 +130,14 @@ describe("the operation store", () => {
   });
 
   test("an operation that is too heavy is returned, but not stored", () => {
-    const operations = createOperationStore({ documentsMax: 1, bytesMax: 1 });
+    const operations = createOperationStore({ apiSchema, documentsMax: 1, bytesMax: 1 });
     const { source, name } = read("{ a }");
     expect(operations.add(name(undefined)).source).toBe(source);
     expect(operations.hasDocument(source)).toBe(false);
   });
 
   test("a document is found by its hash until it is evicted", () => {
-    const operations = createOperationStore({ documentsMax: 1, bytesMax: 10_000 });
+    const operations = createOperationStore({ apiSchema, documentsMax: 1, bytesMax: 10_000 });
     const stored = operations.add(read("{ a }").name(undefined));
     expect(operations.findDocumentByHash(hashOf("{ a }"))).toBe(stored.document);
     operations.add(read("{ b }").name(undefined));
@@ -156,7 +166,7 @@ describe("the operation store", () => {
       query: new Map([["order", "critical"] as const, ["users", "background"] as const]),
       mutation: new Map([["countView", "background"] as const]),
     };
-    const operations = createOperationStore({ documentsMax: 1, bytesMax: 10_000, rootFieldPriorities });
+    const operations = createOperationStore({ apiSchema, documentsMax: 1, bytesMax: 10_000, rootFieldPriorities });
     const document = parse(source);
     const operation = findOperation(document, undefined);
     operations.add({ source, hash: "", operationName: undefined, document, operation });
@@ -171,7 +181,7 @@ describe("the operation store", () => {
   });
 
   test("the most used operations are listed with their operationName", () => {
-    const operations = createOperationStore({ documentsMax: 10, bytesMax: 10_000 });
+    const operations = createOperationStore({ apiSchema, documentsMax: 10, bytesMax: 10_000 });
     const { source, name } = read("query A { a } query B { b }");
     operations.add(name("A"));
     operations.add(name("B"));
@@ -185,7 +195,7 @@ describe("the operation store", () => {
 
   test("memory of compiled plans counts as part of the document, and evicts other documents", () => {
     const bytes = weighDocument("{ a }");
-    const operations = createOperationStore({ documentsMax: 10, bytesMax: 3 * bytes });
+    const operations = createOperationStore({ apiSchema, documentsMax: 10, bytesMax: 3 * bytes });
     const [a, b] = ["{ a }", "{ b }"].map((text) => operations.add(read(text).name(undefined)));
     b?.addRetainedBytes(bytes);
     expect(operations.size()).toEqual({ entries: 2, weight: 3 * bytes });
@@ -198,7 +208,7 @@ describe("the operation store", () => {
   });
 
   function weighDocument(text: string): number {
-    const operations = createOperationStore({ documentsMax: 1, bytesMax: 10_000 });
+    const operations = createOperationStore({ apiSchema, documentsMax: 1, bytesMax: 10_000 });
     operations.add(read(text).name(undefined));
     return operations.size().weight;
   }

@@ -9,8 +9,11 @@ export type Variables = Readonly<Record<string, unknown>>;
 /** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
 export interface ValidatedOperation {
   readonly source: string;
+  /** Without `@defer` and `@stream`. */
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  /** Whether the document had `@defer` or `@stream`. */
+  readonly isIncremental: boolean;
   readonly identity: OperationIdentity;
   /** The class under overload, before the client lowers it by `Priority`. */
   readonly priority: PriorityClass;

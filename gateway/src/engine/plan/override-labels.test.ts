@@ -149,6 +149,7 @@ describe("combinations of labels", () => {
       document,
       operation,
       identity: identifyOperation(operation, ""),
+      isIncremental: false,
       priority: "normal",
       addRetainedBytes: () => {},
     });

@@ -189,6 +189,7 @@ function setUp({
       document,
       operation,
       identity: identifyOperation(operation, ""),
+      isIncremental: false,
       priority: "normal",
       addRetainedBytes: () => {},
     };

@@ -10,6 +10,7 @@ import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import {
   createDirectiveDefaults,
   chooseDirectiveNames,
+  type DirectiveNames,
   renameDirectives,
   withExecutableDirectives,
   withoutForeignLinks,
@@ -58,8 +59,8 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
     createPlannerSupergraph(supergraphSdl);
   const supergraph = validateSupergraph(supergraphSdl);
-  const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = chooseDirectiveNames(document);
+  const apiSdl = withExecutableDirectives(writeApi(supergraph, plannerNames), document);
   const publishedDirectiveNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
   const additions = { syntheticFields, virtualSubgraphs, publishedDirectiveNames };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
@@ -95,8 +96,10 @@ function validateSupergraph(supergraphSdl: string): Supergraph {
   return Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
 }
 
-function writeApi(supergraph: Supergraph): string {
-  return printSchema(supergraph.apiSchema().toGraphQLJSSchema());
+/** With `@defer` and `@stream`, unless a subgraph defines its own. */
+function writeApi(supergraph: Supergraph, defined: DirectiveNames): string {
+  const incremental = { includeDefer: !defined.has("defer"), includeStream: !defined.has("stream") };
+  return printSchema(supergraph.apiSchema().toGraphQLJSSchema(incremental));
 }
 
 /** @returns the planner, and the API schema by which it reads operations. */

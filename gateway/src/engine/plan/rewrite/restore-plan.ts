@@ -39,7 +39,7 @@ function restoreNode(node: PlanNode | SubscriptionNode, additions: SupergraphAdd
     case "Defer":
     case "Condition":
     case "Subscription":
-      // Conditions are resolved before planning, a subgraph's @defer is renamed, and subscriptions are rejected.
+      // Before planning, conditions are resolved, `@defer` is removed, a subgraph's own is renamed, and subscriptions are rejected.
       throw new Error(`The plan has a ${node.kind} node`);
   }
 }
