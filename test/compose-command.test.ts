@@ -245,6 +245,25 @@ test("every problem of the inputs is reported at once", async () => {
     expect(configured.report).toContain(text);
 });
 
+test("a secret is in no message", async () => {
+  const url = "http://ada:s3cret@localhost/graphql";
+  const yaml = `subgraphs:
+  a: { schema: { subgraph_url: "${url}" } }
+  b: { routing_url: "${url}", schema: { sdl: "" } }
+  c: { schema: { subgraph_url: "http://localhost/", introspection_headers: { x: "\${env.TOKEN}" } } }
+`;
+  write("supergraph.yaml", yaml);
+  for (const args of [["--config", "supergraph.yaml"], [`a=${url}`], ["a=a.graphql", "--url", `a=${url}`]]) {
+    const { code, printed, report } = await compose(args, { TOKEN: "s3cret\nx" });
+    expect([code, printed]).toEqual([1, ""]);
+    expect(report).toMatch(/has to have no credentials/);
+    expect(report).not.toContain("s3cret");
+  }
+  expect((await compose(["--config", "supergraph.yaml"], { TOKEN: "s3cret\nx" })).report).toContain(
+    "x: has to be a header value",
+  );
+});
+
 test.each(["subgraphs: {}", "subgraphs: [", "{}", "", "- a"])("the file %j is a problem", async (yaml) => {
   write("supergraph.yaml", yaml);
   expect(await compose(["--config", "supergraph.yaml"])).toMatchObject({ code: 1, printed: "" });

@@ -35,6 +35,8 @@ export function readNamedInputs({ named, urls }: NamedInputs, folder: string): r
     if (!sources.has(name)) problems.push(`--url ${name}=${url}: there is no subgraph ${name}`);
     if (!isHttpUrl(url)) problems.push(`--url ${name}=${url}: write an http(s) URL`);
   }
+  for (const [name, url] of [...sources, ...routingUrls])
+    if (hasCredentials(url)) problems.push(`${name}: the URL ${noCredentials}`);
   if (problems.length > 0) throw invalid(problems);
   return [...sources].map(([name, source]) =>
     isHttpUrl(source)
@@ -54,12 +56,27 @@ function readPairs(texts: readonly string[], form: string, problems: string[]): 
   return pairs;
 }
 
-const httpUrl = z.string().refine(isHttpUrl, "has to be an http(s) URL");
+/** They would be in the supergraph, and in every message. */
+const noCredentials = "has to have no credentials: give them by introspection_headers in a supergraph.yaml";
+
+function hasCredentials(text: string): boolean {
+  return isHttpUrl(text) && new URL(text).username + new URL(text).password !== "";
+}
+
+const httpUrl = z
+  .string()
+  .refine(isHttpUrl, "has to be an http(s) URL")
+  .refine((text) => !hasCredentials(text), noCredentials);
+/** RFC 9110, 5.5. The message of `fetch` would have the value. */
+const headerValue = z
+  .string()
+  .trim()
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "has to be a header value");
 const schema = z
   .strictObject({
     file: z.string().optional(),
     subgraph_url: httpUrl.optional(),
-    introspection_headers: z.record(z.string(), z.string()).optional(),
+    introspection_headers: z.record(z.string(), headerValue).optional(),
     sdl: z.string().optional(),
   })
   .refine(
