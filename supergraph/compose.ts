@@ -33,20 +33,30 @@ export const routesFile = "supergraph/routes.json";
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
-/** Never throws for an invalid schema: each error names its owner and line, if they are known. */
+/** Adds what only this platform's schemas have. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): ValueOrErrors<ComposedGraph> {
+  const graph = composeSchemas(sources, findPriorityProblems);
+  if (!graph.ok) return graph;
+  return { ...graph, supergraphSdl: notice + graph.supergraphSdl, apiSdl: notice + graph.apiSdl };
+}
+
+/** Never throws for an invalid schema: each error names its owner and line, if they are known. @param findProblems that composition does not find. */
+export function composeSchemas(
+  sources: readonly SubgraphSource[],
+  findProblems: (parsed: readonly ParsedSubgraph[]) => readonly CompositionError[] = () => [],
+): ValueOrErrors<ComposedGraph> {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
-  const priorityErrors = findPriorityProblems(parsed);
+  const otherErrors = findProblems(parsed);
   const result = compose(parsed);
   if (result.errors) {
     const compositionErrors = result.errors.map((error) => createCompositionError(error, parsed));
-    return { ok: false, errors: [...compositionErrors, ...priorityErrors] };
+    return { ok: false, errors: [...compositionErrors, ...otherErrors] };
   }
-  if (priorityErrors.length > 0) return { ok: false, errors: priorityErrors };
+  if (otherErrors.length > 0) return { ok: false, errors: otherErrors };
   return {
     ok: true,
-    supergraphSdl: `${notice}${result.supergraphSdl.trim()}\n`,
+    supergraphSdl: `${result.supergraphSdl.trim()}\n`,
     apiSdl: printApi(result),
     hints: toHints(result),
   };
@@ -126,7 +136,7 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
 function printApi({ schema }: CompositionSuccess): string {
   const apiSchema = schema.toAPISchema().toGraphQLJSSchema({ includeDefer: true, includeStream: true });
   const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
-  return `${notice}${apiSdl}\n`;
+  return `${apiSdl}\n`;
 }
 
 function toHints({ hints }: CompositionSuccess): CompositionHint[] {

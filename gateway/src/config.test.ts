@@ -81,9 +81,9 @@ describe("the README", () => {
   );
 
   test.each(Object.entries(codes))(
-    "the README's list has the code %s with its stage and status",
-    (code, { stage, status }) => {
-      expect(table.get(code)?.slice(0, 2)).toEqual([stage, String(status)]);
+    "the README's list has the code %s with its stage and statuses",
+    (code, { stage, statuses: { json, graphql, draft } }) => {
+      expect(table.get(code)?.slice(0, 4)).toEqual([stage, ...[json, graphql, draft].map(String)]);
     },
   );
 

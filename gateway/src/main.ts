@@ -38,7 +38,10 @@ await runMain(async () => {
 /** @throws ConfigError with every problem. */
 function runCommand(command: string, path: string | undefined): void {
   if (command !== "validate")
-    throw new ConfigError([`${command} is no command: validate [gateway.yaml]`], "Unknown command:");
+    throw new ConfigError(
+      [`${command} is no command: validate [gateway.yaml]; with npm run gateway also compose`],
+      "Unknown command:",
+    );
   const problems = validateSettings(environment, path);
   if (problems.length > 0) throw new ConfigError(problems);
   process.stdout.write("The settings are valid.\n");

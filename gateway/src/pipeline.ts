@@ -113,11 +113,12 @@ function toResponse(
   responseType: ResponseType,
   { tagHeader, observe }: PipelineOptions,
 ): ClientResponse {
+  const { settings } = exchange;
   if (result.kind === "executed") {
-    const response = toClientResponse(result, responseType, exchange.startedMs, tagHeader);
-    return withHeaders(response, result.responseHeaders, exchange.settings.insertedHeaders);
+    const response = toClientResponse(result, responseType, settings, exchange.startedMs, tagHeader);
+    return withHeaders(response, result.responseHeaders, settings.insertedHeaders);
   }
-  if (result.kind === "invalid") return rejectInvalid(result.operation, responseType);
+  if (result.kind === "invalid") return rejectInvalid(result.operation, responseType, settings);
   return rejectRequest(observe, exchange, responseType, result.error, result.identity);
 }
 

@@ -1,5 +1,7 @@
 // An HTTP response to a client, before it is sent.
+import type { Statuses } from "./errors/statuses.ts";
 import type { ResultSummary } from "./result-summary.ts";
+import type { Settings } from "./settings.ts";
 
 /** The media types of a GraphQL response. The first is used for a missing `Accept` and for any type (GraphQL over HTTP, "Accept"). */
 export const responseTypes = ["application/json", "application/graphql-response+json"] as const;
@@ -26,12 +28,11 @@ export function contentTypeOf(responseType: ResponseType): string {
   return contentTypes[responseType];
 }
 
-/**
- * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400, 403 and 429 with `application/json`. The client then
- * reads the rejection in `errors[]` (GraphQL over HTTP, "Status Codes"). A bug remains 500. OVERLOADED, 200 or 503, has prepared responses
- * (paths/rejected-response.ts).
- */
-export function statusFor(status: number, responseType: ResponseType): number {
-  const isRejection = status === 400 || status === 403 || status === 429;
-  return isRejection && responseType === "application/json" ? 200 : status;
+export function chooseStatus(
+  { json, graphql, draft }: Statuses,
+  responseType: ResponseType,
+  { usesDraftStatuses }: Pick<Settings, "usesDraftStatuses">,
+): number {
+  if (responseType === "application/json") return json;
+  return usesDraftStatuses ? draft : graphql;
 }

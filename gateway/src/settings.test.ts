@@ -66,6 +66,7 @@ header:
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
     ["log:\n  level: !env LEVEL", "gateway.yaml:2: Unresolved tag: !env"],
     ["blocked: [{ reason: no }]", "gateway.yaml:1: blocked[0]: needs operation, client, or both"],
+    ["http: { draft: 2025 }", "gateway.yaml:1: http.draft: has to be 2026-08"],
     ["blocked: [{ client: a, reason: b, until: tomorrow }]", "has to be a time such as"],
     ["cors:\n  origins:\n    - https://a.example/path", "gateway.yaml:3: cors.origins[0]: has to be an origin"],
     ["errors: { all: { codes: some } }", "gateway.yaml:1: errors.all.codes"],

@@ -18,6 +18,8 @@ export interface Settings {
   /** Undefined if nothing is blocked. */
   readonly blocks: BlockList | undefined;
   readonly logLevel: string;
+  /** 294 and 422 for clients that accept `application/graphql-response+json`. */
+  readonly usesDraftStatuses: boolean;
 }
 
 /** Of the environment variables, which are read once. */
@@ -56,6 +58,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
     insertedHeaders: inserted.length > 0 ? inserted : undefined,
     blocks: file.blocked && file.blocked.length > 0 ? createBlockList(file.blocked) : undefined,
     logLevel: file.log?.level ?? o.logLevel,
+    usesDraftStatuses: file.http?.draft !== undefined,
   };
 }
 

@@ -26,6 +26,7 @@ test("each section with an example is performed below", () => {
     "Slow subgraphs",
     "Allow another origin",
     "Block an operation during an incident",
+    "Send the statuses of the 2026 draft",
   ]);
 });
 
@@ -96,4 +97,13 @@ test("Block an operation during an incident", async () => {
   const oldApp = await gateway.send(query, { headers: { accept, "apollographql-client-name": "old-app" } });
   expect(oldApp.status).toBe(403);
   expect((await gateway.send(query, { headers: { accept } })).status).toBe(200);
+});
+
+test("Send the statuses of the 2026 draft", async () => {
+  const { gateway, second } = await startEchoPlatform(exampleOf("Send the statuses of the 2026 draft"));
+  second.fault = (response) => response.destroy();
+  const statusOf = async (text: string, accept: string) => (await gateway.send(text, { headers: { accept } })).status;
+  const accept = "application/graphql-response+json";
+  expect(await statusOf('{ one(name: "x") two(name: "x") }', accept)).toBe(294);
+  expect([await statusOf("{ three }", accept), await statusOf("{ three }", "application/json")]).toEqual([422, 200]);
 });

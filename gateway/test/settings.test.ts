@@ -46,6 +46,7 @@ describe("a changed file", () => {
       "csrf: { required_headers: [x-a] }",
       "blocked: [{ operation: Other, reason: test }]",
       "log: { level: error }",
+      "http: { draft: 2026-08 }",
     ];
     for (const [i, file] of files.entries()) {
       writeSettings(file);

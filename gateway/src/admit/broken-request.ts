@@ -28,5 +28,5 @@ function toRejectionCode(nodeCode: string | undefined): ClientCode {
 function toRejection(code: ClientCode): BrokenRequestRejection {
   const message = code === "MALFORMED_REQUEST" ? "The request is not valid HTTP." : codes[code].message;
   const headers = ["Content-Type", "application/json; charset=utf-8"];
-  return { status: codes[code].status, headers, body: rejectionBody(code, message) };
+  return { status: codes[code].statuses.json, headers, body: rejectionBody(code, message) };
 }

@@ -5,6 +5,7 @@ import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { type RateDecision, type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 import { OperationTypeNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
+import { type Statuses, statuses } from "../errors/statuses.ts";
 import type { ChargedRequest, OperationCharges } from "../engine/execution.ts";
 import type { GatewayExchange } from "./exchange.ts";
 
@@ -33,7 +34,7 @@ export interface Charges extends OperationCharges {
 }
 
 export function createCharges(limits: CallerLimits): Charges {
-  function rateLimitRejection(requestClass: RequestClass, decision: RateDecision, isBodyUnused: boolean): Rejection {
+  function rateLimitRejection(requestClass: RequestClass, decision: RateDecision, ofCode: Statuses): Rejection {
     const retryAfterSeconds = retryAfterSecondsOf(decision);
     const message = `The rate limit of ${requestClass} is exceeded. Retry after ${retryAfterSeconds} s.`;
     const headers: Record<string, string> = { "Retry-After": String(retryAfterSeconds) };
@@ -42,18 +43,18 @@ export function createCharges(limits: CallerLimits): Charges {
     forEachHeader(rateLimitHeaders, (name, value) => {
       headers[name] = value;
     });
-    return new Rejection("RATE_LIMITED", message, headers, { extensions: { retryAfterSeconds }, isBodyUnused });
+    return new Rejection("RATE_LIMITED", message, headers, { extensions: { retryAfterSeconds }, statuses: ofCode });
   }
 
   return {
     chargeVerification({ request }) {
       const decision = limits.chargeVerification(request);
       if (decision === undefined || decision.isAdmitted) return undefined;
-      return rateLimitRejection("reads", decision, true);
+      return rateLimitRejection("reads", decision, statuses.rateLimitedUnread);
     },
     chargeArrival(caller) {
       const rejected = limits.admit(caller, "requests", 1);
-      return rejected && rateLimitRejection("requests", rejected, true);
+      return rejected && rateLimitRejection("requests", rejected, statuses.rateLimitedUnread);
     },
     debitDocument({ caller, documentCpuMs }) {
       const units = Math.floor(documentCpuMs);
@@ -68,7 +69,7 @@ export function createCharges(limits: CallerLimits): Charges {
       const quota = limits.quotaOf(requestClass);
       if (weight <= quota) {
         limits.refund(caller, "requests", 1);
-        throw rateLimitRejection(requestClass, rejected, false);
+        throw rateLimitRejection(requestClass, rejected, statuses.rateLimited);
       }
       const message = `The operation weighs ${weight} units, one for each fetch, and the rate limit of ${requestClass} is ${quota}. Split it.`;
       throw new Rejection("OPERATION_TOO_EXPENSIVE", message, {}, { extensions: { weight, weightMax: quota } });

@@ -25,7 +25,7 @@ test("a document that is not stored is validated", async () => {
 
 describe("results without data", () => {
   test("the errors of an invalid document", async () => {
-    const invalid = new InvalidOperation([{ message: "Syntax Error" }], 400);
+    const invalid = new InvalidOperation([{ message: "Syntax Error" }]);
     const result = await run({ operation: undefined }, { validate: () => Promise.resolve(invalid) });
     expect(result).toEqual({ kind: "invalid", operation: invalid });
   });
@@ -33,7 +33,7 @@ describe("results without data", () => {
   test("the errors of variables", async () => {
     const result = await run({ graphql: { ...graphql, variables: { id: {} } } });
     const extensions = { code: "BAD_USER_INPUT" };
-    expect(result).toMatchObject({ kind: "invalid", operation: { status: 400, errors: [{ extensions }] } });
+    expect(result).toMatchObject({ kind: "invalid", operation: { errors: [{ extensions }] } });
   });
 
   test("a rejection, with the operation that it concerns", async () => {

@@ -1,26 +1,21 @@
-// The error codes that clients of the gateway can receive, with their HTTP status and default message.
+// The error codes that clients of the gateway can receive, with their HTTP statuses and default message.
 import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
+import { sameFor, type Statuses, statuses } from "./statuses.ts";
 
 /** In order. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
-  /**
-   * The first stage with this code. A code of `admit` has the same status for every media type: the request is not well-formed, its token is not
-   * valid, or the gateway cannot serve it now. `any`: a bug.
-   */
+  /** The first stage with this code. `any`: a bug. */
   readonly stage: Stage | "any";
-  /** Of a response that rejects the whole request. A response with data has 200. */
-  readonly status: number;
+  /** Of a response that rejects the whole request, or, if only fields have the code, of the response with its data. */
+  readonly statuses: Statuses;
   /** parse/limits.ts replaces the messages of limits by messages with numbers. */
   readonly message: string;
 }
 
-/**
- * In the order of the stages. The rejection of a well-formed request has its status for clients that accept `application/graphql-response+json`, and
- * 200 for clients that accept only `application/json`. A bug is 500 for both.
- */
+/** In the order of the stages. */
 export const codes = {
   MALFORMED_REQUEST: admit(statusOf.MALFORMED_REQUEST, "The request is not a GraphQL request."),
   CSRF_PREVENTED: admit(400, "The request could have been sent by a page of another origin."),
@@ -35,9 +30,8 @@ export const codes = {
   UNAUTHENTICATED: admit(statusOf.UNAUTHENTICATED, "Send a valid token."),
   SERVICE_UNAVAILABLE: admit(statusOf.SERVICE_UNAVAILABLE, "The gateway has not loaded a supergraph yet. Retry soon."),
 
-  /** Before a body is received completely, the status is 503 for every media type. */
-  OVERLOADED: describe("parse", 503, overloadedError.message),
-  GRAPHQL_PARSE_FAILED: invalid("The document has a syntax error."),
+  OVERLOADED: describe("parse", statuses.overloaded, overloadedError.message),
+  GRAPHQL_PARSE_FAILED: describe("parse", statuses.syntaxError, "The document has a syntax error."),
   GRAPHQL_VALIDATION_FAILED: invalid("The document is not valid against the schema."),
   OPERATION_RESOLUTION_FAILURE: invalid("The document has no such operation."),
   INTROSPECTION_DISABLED: invalid("Introspection is disabled."),
@@ -52,17 +46,20 @@ export const codes = {
   LIST_LIMIT_EXCEEDED: invalid("A list in the document is too long."),
   LENGTH_LIMIT_EXCEEDED: invalid("The names and values of the operation are too long."),
   BAD_USER_INPUT: invalid("A value is not valid."),
-  BLOCKED: describe("parse", 403, "The operator has blocked this request."),
-  PERSISTED_QUERY_NOT_FOUND: describe("parse", 200, "PersistedQueryNotFound"),
+  BLOCKED: describe("parse", statuses.blocked, "The operator has blocked this request."),
+  PERSISTED_QUERY_NOT_FOUND: describe("parse", statuses.unknownHash, "PersistedQueryNotFound"),
 
-  INTROSPECTION_TOO_LARGE: describe("plan", 400, "The introspection result is too large."),
-  OPERATION_TOO_COMPLEX: describe("plan", 400, "The operation is too complex to be planned."),
+  INTROSPECTION_TOO_LARGE: describe("plan", statuses.invalid, "The introspection result is too large."),
+  OPERATION_TOO_COMPLEX: describe("plan", statuses.invalid, "The operation is too complex to be planned."),
 
-  /** Before a body is read, the status is 429 for every media type. */
-  RATE_LIMITED: describe("plan", statusOf.TOO_MANY_REQUESTS, "The rate limit is exceeded."),
-  OPERATION_TOO_EXPENSIVE: describe("plan", 400, "The operation needs more fetches than the rate limit ever allows."),
+  RATE_LIMITED: describe("plan", statuses.rateLimited, "The rate limit is exceeded."),
+  OPERATION_TOO_EXPENSIVE: describe(
+    "plan",
+    statuses.invalid,
+    "The operation needs more fetches than the rate limit ever allows.",
+  ),
 
-  OPERATION_NOT_RESOLVABLE: describe("plan", 400, "No service provides a part of this operation."),
+  OPERATION_NOT_RESOLVABLE: describe("plan", statuses.invalid, "No service provides a part of this operation."),
 
   DEADLINE_EXCEEDED: field("The request ran out of time before this field was fetched."),
   SUBGRAPH_UNAVAILABLE: field("The service behind this field cannot be reached."),
@@ -73,45 +70,37 @@ export const codes = {
 
   FORBIDDEN: field("Your token does not allow this."),
 
-  FIELD_NOT_PROVIDED: describe("shape", 200, "No service provides this field here."),
-  INVALID_FIELD_VALUE: describe("shape", 200, "The value of this field does not fit the schema."),
-  INTERNAL_SERVER_ERROR: describe("any", statusOf.INTERNAL_SERVER_ERROR, internalErrorMessage),
+  FIELD_NOT_PROVIDED: describe("shape", statuses.resultWithErrors, "No service provides this field here."),
+  INVALID_FIELD_VALUE: describe("shape", statuses.resultWithErrors, "The value of this field does not fit the schema."),
+  INTERNAL_SERVER_ERROR: describe("any", sameFor(statusOf.INTERNAL_SERVER_ERROR), internalErrorMessage),
 };
 
 export type ClientCode = keyof typeof codes;
 
-function describe(stage: CodeDescription["stage"], status: number, message: string): CodeDescription {
-  return { stage, status, message };
+function describe(stage: CodeDescription["stage"], ofResponse: Statuses, message: string): CodeDescription {
+  return { stage, statuses: ofResponse, message };
 }
 
 function admit(status: number, message: string): CodeDescription {
-  return describe("admit", status, message);
+  return describe("admit", sameFor(status), message);
 }
 
 /** Of an operation that stage 2 rejects. */
 function invalid(message: string): CodeDescription {
-  return describe("parse", 400, message);
+  return describe("parse", statuses.invalid, message);
 }
 
 /** Only fields have it. */
 function field(message: string): CodeDescription {
-  return describe("run", 200, message);
+  return describe("run", statuses.resultWithErrors, message);
 }
 
-/** Empty for a code that only fields have; two statuses if the media type decides. */
+/** Every status that a rejection with this code can have. Empty for a code that only fields have. */
 export function listRejectionStatuses(code: ClientCode): readonly number[] {
-  const { stage, status } = codes[code];
-  switch (stage) {
-    case "admit":
-    case "any":
-      return [status];
-    case "parse":
-    case "plan":
-      return status === 200 ? [200] : [200, status];
-    case "run":
-    case "shape":
-      return [];
-  }
+  const { stage, statuses: ofCode } = codes[code];
+  if (stage === "run" || stage === "shape") return [];
+  const ofBody = code === "MALFORMED_REQUEST" ? Object.values(statuses.notGraphql) : [];
+  return [...new Set([...Object.values(ofCode), ...ofBody])];
 }
 
 /** Of an error that the subgraph's settings mask. SERVICE_UNAVAILABLE is what a service reports whose database is down. */

@@ -4,11 +4,8 @@ import type { GraphQLFormattedError } from "graphql";
 export class InvalidOperation {
   /** Masked, for the client. */
   readonly errors: readonly GraphQLFormattedError[];
-  /** For clients that accept `application/graphql-response+json`. */
-  readonly status: number;
 
-  constructor(errors: readonly GraphQLFormattedError[], status: number) {
+  constructor(errors: readonly GraphQLFormattedError[]) {
     this.errors = errors;
-    this.status = status;
   }
 }

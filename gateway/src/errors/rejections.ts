@@ -1,11 +1,12 @@
 // Rejections of whole requests, at any stage. paths/rejected-response.ts has the responses.
 import { type ClientCode, codes } from "./codes.ts";
+import type { Statuses } from "./statuses.ts";
 
 export interface RejectionDetails {
   /** Besides the code. */
   readonly extensions?: Readonly<Record<string, string | number>>;
-  /** The status is then the same for every media type. Codes of stage 1 imply it. */
-  readonly isBodyUnused?: boolean;
+  /** By default those of the code. */
+  readonly statuses?: Statuses;
 }
 
 /** Thrown, or returned in place of a result. `message`, `headers` and `extensions` are for the client. */
@@ -13,25 +14,20 @@ export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: RejectionDetails["extensions"];
-  /** The status is 200 for clients that accept only `application/json` (GraphQL over HTTP). */
-  readonly dependsOnMediaType: boolean;
+  readonly statuses: Statuses;
 
   constructor(
     code: ClientCode,
     message?: string,
     headers: Readonly<Record<string, string>> = {},
-    { extensions, isBodyUnused = false }: RejectionDetails = {},
+    { extensions, statuses = codes[code].statuses }: RejectionDetails = {},
   ) {
     super(message ?? codes[code].message);
     this.name = "Rejection";
     this.code = code;
     this.headers = headers;
     this.extensions = extensions;
-    this.dependsOnMediaType = codes[code].stage !== "admit" && !isBodyUnused;
-  }
-
-  get status(): number {
-    return codes[this.code].status;
+    this.statuses = statuses;
   }
 }
 

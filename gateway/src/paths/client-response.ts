@@ -4,7 +4,9 @@ import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
 import { writeGroups } from "@tributary/kit/rest/caching";
 import type { ExecutedOperation } from "../engine/execution.ts";
-import { type ClientResponse, contentTypeOf, type ResponseType } from "../response.ts";
+import { statuses } from "../errors/statuses.ts";
+import { chooseStatus, type ClientResponse, contentTypeOf, type ResponseType } from "../response.ts";
+import type { Settings } from "../settings.ts";
 import type { ResponseCaching } from "../engine/run/caching/response-caching.ts";
 import { listTimings } from "./server-timing.ts";
 
@@ -14,17 +16,17 @@ const cdnSecondsMax = 10;
 const etagCharacters = 22;
 
 /**
- * The status is 200 for both media types, also if `data` is null.
  * @param arrivedMs when the request arrived, by the monotonic clock.
  * @param tagHeader the header for a CDN besides `Cache-Groups`; undefined for none.
  */
 export function toClientResponse(
   { body, summary, caching, receipt, startsMs }: ExecutedOperation,
   responseType: ResponseType,
+  settings: Pick<Settings, "usesDraftStatuses">,
   arrivedMs: number,
   tagHeader: TagHeader | undefined,
 ): ClientResponse {
-  const status = 200;
+  const status = chooseStatus(summary ? statuses.resultWithErrors : statuses.result, responseType, settings);
   const contentType = contentTypeOf(responseType);
   if (caching)
     return { status, contentType, body, headers: listCachingHeaders(caching, tagHeader), etag: etagOfBody(body) };

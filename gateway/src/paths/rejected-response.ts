@@ -2,13 +2,18 @@
 import { type OverloadedResponse, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLFormattedError } from "graphql";
-import { codes, isClientCode } from "../errors/codes.ts";
+import { type ClientCode, codes, isClientCode } from "../errors/codes.ts";
 import type { InvalidOperation } from "../errors/invalid-operation.ts";
 import { Rejection, rejectionBody } from "../errors/rejections.ts";
+import { statuses } from "../errors/statuses.ts";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
-import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
+import { chooseStatus, type ClientResponse, contentTypeOf, type ResponseType } from "../response.ts";
+import type { Settings } from "../settings.ts";
+
+type StatusSettings = Pick<Settings, "usesDraftStatuses">;
 
 interface RejectedRequest {
+  readonly settings: StatusSettings;
   readonly requestId: string;
   readonly trace: TraceContext;
 }
@@ -20,18 +25,19 @@ interface RejectedRequest {
  */
 export function rejectRequest(
   observe: GatewayObserver,
-  { requestId, trace: { traceId } }: RejectedRequest,
+  { settings, requestId, trace: { traceId } }: RejectedRequest,
   responseType: ResponseType,
   error: unknown,
   identity?: OperationIdentity,
 ): ClientResponse {
   const rejection = error instanceof Rejection ? error : new Rejection("INTERNAL_SERVER_ERROR");
   const isBug = rejection !== error;
-  const { code, message, status, extensions } = rejection;
+  const { code, message, extensions } = rejection;
+  const status = chooseStatus(rejection.statuses, responseType, settings);
   if (isBug) observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
   else observe({ kind: "request-rejected", requestId, traceId, ...identity, code, status });
   return {
-    status: rejection.dependsOnMediaType ? statusFor(status, responseType) : status,
+    status,
     contentType: contentTypeOf(responseType),
     headers: Object.entries(rejection.headers).flat(),
     body: Buffer.from(rejectionBody(code, message, extensions)),
@@ -40,16 +46,23 @@ export function rejectRequest(
 }
 
 /** The response for an invalid document or invalid variables. */
-export function rejectInvalid({ errors, status }: InvalidOperation, responseType: ResponseType): ClientResponse {
+export function rejectInvalid(
+  { errors }: InvalidOperation,
+  responseType: ResponseType,
+  settings: StatusSettings,
+): ClientResponse {
+  const errorCodes = errors.map(readCode);
+  // One cause: errors of different codes do not occur together.
+  const [code = "INTERNAL_SERVER_ERROR"] = errorCodes;
   return {
-    status: statusFor(status, responseType),
+    status: chooseStatus(codes[code].statuses, responseType, settings),
     contentType: contentTypeOf(responseType),
     body: Buffer.from(JSON.stringify({ errors })),
-    summary: { outcome: "rejected", codes: errors.map(readCode) },
+    summary: { outcome: "rejected", codes: errorCodes },
   };
 }
 
-function readCode({ extensions }: GraphQLFormattedError): string {
+function readCode({ extensions }: GraphQLFormattedError): ClientCode {
   const code = extensions?.["code"];
   return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }
@@ -83,9 +96,9 @@ function createOverloadedResponse(responseType: ResponseType, status: number): C
 }
 
 const overloadedResponses: Readonly<Record<ResponseType, ClientResponse>> = {
-  "application/json": createOverloadedResponse("application/json", 200),
+  "application/json": createOverloadedResponse("application/json", statuses.overloaded.json),
   "application/graphql-response+json": createOverloadedResponse(
     "application/graphql-response+json",
-    codes.OVERLOADED.status,
+    statuses.overloaded.graphql,
   ),
 };

@@ -5,6 +5,7 @@ import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
 import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
+import { statuses } from "../errors/statuses.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { ClientResponse } from "../response.ts";
 
@@ -31,6 +32,8 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
   ): void {
     const { request, response, requestId, trace } = exchange;
     if (response.destroyed || response.headersSent) return;
+    // HTTP does not define 294: Node would send "unknown".
+    if (clientResponse.status === statuses.resultWithErrors.draft) response.statusMessage = "Partial Success";
     response.writeHead(clientResponse.status, listHeaders(exchange, clientResponse, body, encoding));
     if (request.method === "HEAD") response.end();
     else if (body.length > stringBytesMax) response.end(body);

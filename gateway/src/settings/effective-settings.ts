@@ -14,7 +14,7 @@ export function describeSettings(
 ): object {
   const { current, parsed, restartKeys } = store;
   // The texts of the file, with `${env.NAME}` instead of the variable's value.
-  const { headers = {}, errors = {}, cors, csrf, blocked, log } = parsed.source;
+  const { headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
   const ofSubgraph = (service: string) => ({
     headers: headers.subgraphs?.[service],
     errors: errors.subgraphs?.[service],
@@ -31,6 +31,7 @@ export function describeSettings(
     all: { headers: headers.all, errors: errors.all },
     cors,
     csrf: { ...csrf, checksOrigins: current.csrf.forwardsCookies },
+    http,
     blocked,
     log: {
       level: { value: current.logLevel, from: log?.level === undefined ? "LOG_LEVEL" : "gateway.yaml: log.level" },

@@ -3,6 +3,7 @@ import { isNode, isPair, isScalar, LineCounter, parseDocument, visit } from "yam
 import type { Document, Node } from "yaml";
 import type { z } from "zod";
 import type { Environment } from "@tributary/kit/process/env";
+import { insertVariables } from "@tributary/kit/process/env-references";
 import { nearestOf } from "@tributary/kit/process/misspelt-variables";
 import { type SettingsFile, settingsSchema, toJsonSchema } from "./settings-schema.ts";
 
@@ -31,7 +32,6 @@ export class SettingsError extends Error {
 
 const charactersMax = 1_000_000;
 const problemsMax = 50;
-const variablePattern = /\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
  * @param name of the file, for problems.
@@ -54,7 +54,9 @@ export function parseSettings(text: string, name: string, environment: Environme
   };
   if (problems.length > 0) fail();
   const source = toPlain(document, name);
-  insertVariables(document, environment, (node, message) => problems.push({ line: lineOfNode(node, lines), message }));
+  insertAllVariables(document, environment, (node, message) =>
+    problems.push({ line: lineOfNode(node, lines), message }),
+  );
   const result = settingsSchema.safeParse(toPlain(document, name));
   for (const issue of result.error?.issues ?? []) problems.push(...describeIssue(issue, lineOf));
   if (problems.length > 0) fail();
@@ -75,7 +77,7 @@ function toPlain(document: Document, name: string): unknown {
   }
 }
 
-function insertVariables(
+function insertAllVariables(
   document: Document,
   environment: Environment,
   report: (node: Node, message: string) => void,
@@ -83,11 +85,9 @@ function insertVariables(
   visit(document, {
     Scalar(key, node) {
       if (key === "key" || typeof node.value !== "string") return;
-      node.value = node.value.replaceAll(variablePattern, (_, variable: string) => {
-        const value = environment[variable];
-        if (value === undefined || value === "") report(node, `the variable ${variable} is not set`);
-        return value ?? "";
-      });
+      node.value = insertVariables(node.value, environment, (variable) =>
+        report(node, `the variable ${variable} is not set`),
+      );
     },
   });
 }

@@ -75,6 +75,16 @@ export const settingsSchema = z
     ...subgraphSections,
     cors,
     csrf,
+    http: z
+      .strictObject({
+        draft: z
+          .literal("2026-08", "has to be 2026-08")
+          .describe(
+            "The draft of GraphQL over HTTP whose statuses clients get that accept application/graphql-response+json: 294 for data with errors, 422 for a request that cannot be executed. Default: 200 and 400.",
+          ),
+      })
+      .partial()
+      .describe("What a response says by HTTP."),
     blocked: z.array(blocked).max(1_000).describe("Operations and clients that are rejected."),
     log: z
       .strictObject({ level: z.enum(["debug", "info", "warn", "error"]) })

@@ -230,7 +230,9 @@ describe("metrics and the access log of requests", () => {
     const { send, lines } = await setUp("sampled");
     send({});
     send({ outcome: "rejected", codes: ["GRAPHQL_VALIDATION_FAILED"] });
+    send({ outcome: "rejected", codes: ["GRAPHQL_VALIDATION_FAILED"], status: 422 });
     send({ outcome: "partial", codes: ["FORBIDDEN"] });
+    send({ outcome: "partial", codes: ["FORBIDDEN"], status: 294 });
     send({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], requestedName: "secret" });
     send({ outcome: "partial", codes: ["DEADLINE_EXCEEDED"], requestedName: "secret" });
     const logged = { requestId: "r-1", outcome: "partial", operation: "other", status: 200 };

@@ -11,7 +11,9 @@ import { GraphqlRequestRecord } from "./request-record.ts";
 describe("metrics of observations", () => {
   test("every status of a failure of the gateway is exported before the first one", () => {
     const { status: expected } = metricsOf.gateway.tributary_gateway_requests_total.expected;
-    const failures = Object.values(codes).flatMap(({ status }) => (status >= 500 ? [status] : []));
+    const failures = Object.values(codes).flatMap(({ statuses }) =>
+      Object.values(statuses).filter((status) => status >= 500),
+    );
     expect(expected).toEqual(expect.arrayContaining(failures));
   });
 

@@ -25,7 +25,6 @@ import {
   type GraphQLSchema,
 } from "graphql";
 import type { DocumentCpu } from "../../document-cpu.ts";
-import { codes } from "../../errors/codes.ts";
 import { maskLibraryError } from "../../errors/library-errors.ts";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import { Rejection } from "../../errors/rejections.ts";
@@ -149,7 +148,7 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
     if (body.kind !== "single") throw new Error("Apollo Server sent an incremental response, which was not requested");
     // `formatError` has masked these errors.
     const errors = locateErrors(body.singleResult.errors ?? [], channel.rejected);
-    return new InvalidOperation(errors, http.status ?? 200);
+    return new InvalidOperation(errors);
   }
 
   return { validate, close: () => server.stop() };
@@ -158,7 +157,7 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
 function rejectSyntax(error: GraphQLError): InvalidOperation {
   const formatted = { ...error.toJSON(), extensions: { code: "GRAPHQL_PARSE_FAILED" } };
   const masked = maskLibraryError(formatted, error, () => undefined);
-  return new InvalidOperation([masked], codes.GRAPHQL_PARSE_FAILED.status);
+  return new InvalidOperation([masked]);
 }
 
 function locateErrors(

@@ -206,6 +206,7 @@ describe("generations", () => {
 });
 
 describe("the generation of a request", () => {
+  const syntaxError = { message: "Syntax Error", extensions: { code: "GRAPHQL_PARSE_FAILED" } };
   let server: Server | undefined;
 
   afterEach(() => {
@@ -214,7 +215,7 @@ describe("the generation of a request", () => {
   });
 
   test("a generation is released with the response", async () => {
-    const { post, pins } = await setUp(() => Promise.resolve(new InvalidOperation([], 200)));
+    const { post, pins } = await setUp(() => Promise.resolve(new InvalidOperation([syntaxError])));
     expect((await post()).status).toBe(200);
     expect(pins).toEqual({ pinned: 1, released: 1 });
   });

@@ -4,6 +4,7 @@ import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { isJsonObject } from "@tributary/kit/json/json";
 import { JsonError } from "@tributary/kit/http/json-body";
 import { Rejection } from "../../errors/rejections.ts";
+import { statuses } from "../../errors/statuses.ts";
 
 export interface GraphqlRequest {
   /** Undefined only for an automatic persisted query that is sent by its hash. */
@@ -123,7 +124,7 @@ function readJson(text: string | undefined, name: string): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    if (error instanceof JsonError) throw malformed(`\`${name}\` ${error.message}.`);
+    if (error instanceof JsonError) throw new Rejection("MALFORMED_REQUEST", `\`${name}\` ${error.message}.`);
     throw error;
   }
 }
@@ -134,5 +135,5 @@ function ownMember(record: Readonly<Record<string, unknown>>, name: string): unk
 }
 
 function malformed(message: string): Rejection {
-  return new Rejection("MALFORMED_REQUEST", message);
+  return new Rejection("MALFORMED_REQUEST", message, {}, { statuses: statuses.notGraphql });
 }

@@ -17,7 +17,6 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from "graphql";
-import { codes } from "../../errors/codes.ts";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import { maskLibraryError } from "../../errors/library-errors.ts";
 import { Rejection } from "../../errors/rejections.ts";
@@ -70,7 +69,7 @@ export function readVariables(
   // With this code no problem is a bug.
   const onBug = () => undefined;
   const errors = problems.map((problem) => maskLibraryError({ ...problem, extensions: { code } }, problem, onBug));
-  return new InvalidOperation(errors, codes[code].status);
+  return new InvalidOperation(errors);
 }
 
 function findProblems(
