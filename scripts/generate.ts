@@ -32,7 +32,8 @@ export async function generateRepository(
   const composition = await composeRepository(root, services);
   const filesWithErrors = new Set(composition.ok ? [] : composition.errors.map(({ file }) => file));
   // The errors of composition are better than those of the type generator.
-  const sources = readSubgraphs(root, [...services, newServiceTemplate]).filter(
+  const withCode = services.filter(({ external }) => external === undefined);
+  const sources = readSubgraphs(root, [...withCode, newServiceTemplate]).filter(
     ({ sdl, file }) => sdl !== undefined && !filesWithErrors.has(file),
   );
   const results = [composition, ...(await Promise.all(sources.map((source) => generateTypes(root, source))))];

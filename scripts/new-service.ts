@@ -1,16 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findFreePort, readServices, type Service } from "../supergraph/services.ts";
+import { findFreePort, readServices, type Service, toVariablePrefix } from "../supergraph/services.ts";
 import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
-import { findProblems } from "./new-service/requirements.ts";
+import { copyContract, renderContract } from "./new-service/contract.ts";
+import { findNameProblems, findProblems } from "./new-service/requirements.ts";
 import { renderTemplate } from "./new-service/template.ts";
 import { findForeignChanges, forgetFileHashes, recordFileHashes } from "./new-service/working-tree.ts";
 import { addWorkspace, removeWorkspace } from "./new-service/workspace.ts";
 
+const addressVariable = (service: string) => `${toVariablePrefix(service)}_URL`;
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 const usage = `Usage: npm run new:service -- NAME --entity ENTITY [options]
@@ -22,6 +24,8 @@ Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entit
   --plural NAME     the plural of ENTITY, such as People; by default by the rules of English spelling
   --team TEAM       the owner on GitHub; by default @tributary/NAME-team
   --port PORT       of its endpoints; by default the next free one
+  --external        only a contract, for a service whose code is elsewhere and may be in any language
+  --contract DIR    with --external: copy the contract in DIR, and omit --entity
   --force           also with uncommitted changes`;
 
 const portPattern = /^\d{1,5}$/;
@@ -29,6 +33,8 @@ const listedChangesMax = 5;
 
 interface NewServiceRequest {
   readonly names: NewServiceNames;
+  readonly isExternal: boolean;
+  readonly contractFolder: string | undefined;
   readonly force: boolean;
 }
 
@@ -40,27 +46,36 @@ function readRequest(args: readonly string[], services: readonly Service[]): New
     plural: { type: "string" },
     team: { type: "string" },
     port: { type: "string" },
+    external: { type: "boolean", default: false },
+    contract: { type: "string" },
     force: { type: "boolean" },
   } as const;
   const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
   if (values.help) throw new CommandError(usage, { exitCode: 0 });
   const [service, ...others] = positionals;
   if (service === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
-  const { entity, extends: parent, force = false } = values;
+  const { extends: parent, force = false, external: isExternal, contract: contractFolder } = values;
+  if (contractFolder !== undefined && !isExternal) throw createUsageError("--contract needs --external.", usage);
+  if (parent !== undefined && isExternal)
+    throw createUsageError("--extends is not for --external: edit schema.graphql.", usage);
+  // A contract that exists names its types itself.
+  const entity = contractFolder === undefined ? values.entity : "Copied";
   if (!entity) throw createUsageError("Write the type that the service owns, such as --entity Review.", usage);
   const plural = values.plural ?? pluralize(entity);
   const team = values.team ?? `@tributary/${service}-team`;
   const port = values.port ?? String(findFreePort(services));
   if (!portPattern.test(port)) throw createUsageError(`--port takes a number, not "${port}".`, usage);
-  return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
+  return { names: { service, entity, plural, parent, team, port: Number(port) }, isExternal, contractFolder, force };
 }
 
 async function addService(args: readonly string[]): Promise<void> {
   const services = readServices(root);
-  const { names, force } = readRequest(args, services);
-  const problems = findProblems(root, services, names);
+  const { names, isExternal, contractFolder, force } = readRequest(args, services);
+  const problems =
+    contractFolder === undefined ? findProblems(root, services, names) : findNameProblems(root, names, services);
   if (problems.length > 0) throw new CommandError(problems.join("\n"));
   if (!force) await requireCleanTree();
+  if (isExternal) return addExternalService(names, contractFolder);
   const { service } = names;
   const files = renderTemplate(names);
   try {
@@ -75,6 +90,29 @@ async function addService(args: readonly string[]): Promise<void> {
     rmSync(join(root, "services", service), { recursive: true, force: true });
     removeWorkspace(root, service);
     forgetFileHashes(root, service);
+    await regenerate(root);
+    throw error;
+  }
+}
+
+/** Its folder has only the contract, so it is no workspace. */
+async function addExternalService(names: NewServiceNames, contractFolder: string | undefined): Promise<void> {
+  const { service } = names;
+  const files = contractFolder === undefined ? renderContract(names) : copyContract(resolve(contractFolder), service);
+  try {
+    for (const [path, text] of files) writeNew(join(root, "services", service, path), text);
+    const writtenPaths = await regenerate(root);
+    recordFileHashes(root, service);
+    process.stdout
+      .write(`Added the contract services/${service} (${files.size} files), and updated ${writtenPaths.length} generated files.
+
+Next:
+  npm start                                serves it: by its own command, from ${addressVariable(service)}, or as a mock of the contract
+  docs/service-contract.md                 what the service has to do
+  npm run remove:service -- ${service}         undoes all this
+`);
+  } catch (error) {
+    rmSync(join(root, "services", service), { recursive: true, force: true });
     await regenerate(root);
     throw error;
   }

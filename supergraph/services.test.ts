@@ -28,6 +28,7 @@ test("a descriptor needs a name, a description, a team and a port, and the rest 
       scopes: {},
       codes: [],
       seed: false,
+      external: undefined,
     },
     expect.objectContaining({ name: "line-items", variablePrefix: "LINE_ITEMS" }),
   ]);
@@ -54,7 +55,17 @@ test.each([
   [{ codes: "OUT_OF_STOCK" }, "codes has to be a list of error codes"],
   [{ codes: ["CONFLICT", "sold-out"] }, "codes.1 has to be in capitals, such as OUT_OF_STOCK"],
   [{ seed: "yes" }, "seed has to be true or false"],
-  [{ ports: 1 }, "ports is unknown. The fields are name, description, team, port, scopes, codes, seed."],
+  [{ ports: 1 }, "ports is unknown. The fields are name, description, team, port, scopes, codes, seed, external."],
+  [{ external: {} }, "external.url has to be an origin, such as http://reviews:4005"],
+  [{ external: { url: "http://a:1/graphql" } }, "external.url has to be an origin without credentials and path"],
+  [{ external: { url: "http://u:p@a:1" } }, "external.url has to be an origin without credentials and path"],
+  [{ external: { url: "http://a:1", image: "reviews" } }, "external.image has to be an image with a tag or a digest"],
+  [
+    { external: { url: "http://a:1", image: "r:1" } },
+    "external.url has to be http://reviews:4005, since external.image",
+  ],
+  [{ external: { url: "http://a:1", command: "run" } }, "external.command has to be a list of a program and its"],
+  [{ seed: true, external: { url: "http://a:1" } }, "seed is for a service whose code is in this repository"],
 ])("%j is rejected with the file, the field and what to do", (change, message) => {
   write("reviews", { ...reviews, ...change });
   expect(() => readServices(root)).toThrow(`services/reviews/service.json: ${message}`);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { z } from "zod";
+import { type External, externalSchema } from "./contract/external.ts";
 import type { Subgraph } from "./subgraphs.ts";
 
 /** A folder of services/ is a service exactly if it has this file. */
@@ -21,6 +22,8 @@ export interface Service extends Subgraph {
   readonly codes: readonly string[];
   /** Whether it has rows in its seed.sql, or in scripts/seed. */
   readonly seed: boolean;
+  /** Undefined for a service whose code is in its folder. */
+  readonly external: External | undefined;
 }
 
 /** `message` has every problem, one a line, with its file and field. */
@@ -86,6 +89,7 @@ const descriptor = z.strictObject({
     )
     .default([]),
   seed: z.boolean("has to be true or false").default(false),
+  external: externalSchema.optional(),
 });
 type Descriptor = z.infer<typeof descriptor>;
 
@@ -104,7 +108,7 @@ export function readServices(root: string): readonly Service[] {
 }
 
 /** Adds what follows by convention from the name, the team and the port. */
-export function toService({ name, description, team, port, scopes, codes, seed }: Descriptor): Service {
+export function toService({ name, description, team, port, scopes, codes, seed, external }: Descriptor): Service {
   return {
     name,
     description,
@@ -112,9 +116,10 @@ export function toService({ name, description, team, port, scopes, codes, seed }
     scopes,
     codes,
     seed,
+    external,
     feedPort: feedPortOf(port),
     folder: `services/${name}`,
-    url: `http://127.0.0.1:${port}/graphql`,
+    url: `http://127.0.0.1:${port}${external?.graphqlPath ?? "/graphql"}`,
     owner: team,
     variablePrefix: toVariablePrefix(name),
   };
@@ -160,10 +165,12 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
     for (const issue of result.error.issues) report(describeIssue(issue));
     return [];
   }
-  const { name, scopes, port } = result.data;
+  const { name, scopes, port, seed, external } = result.data;
   if (name !== folder) report(`name is "${name}", but the folder is services/${folder}. Give both the same name.`);
   if (reservedNames.has(name) || reservedPattern.test(name))
     report(`name "${name}" is reserved for another part of the platform. Choose another name.`);
+  if (external && seed) report("seed is for a service whose code is in this repository: an external one seeds itself.");
+  if (external?.image !== undefined) findAddressProblems(external, result.data).forEach(report);
   const invalidScopes = Object.keys(scopes).filter((scope) => !isScopeOf(name, scope));
   for (const scope of invalidScopes)
     report(`scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`);
@@ -171,6 +178,16 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
   for (const taken of takenPorts)
     report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`);
   return [toService(result.data)];
+}
+
+/** Compose and the manifests give the container the name of the service, and the ports of every service. */
+function findAddressProblems({ url, feedUrl }: External, { name, port }: Descriptor): readonly string[] {
+  const problems: string[] = [];
+  const expected = { url: `http://${name}:${port}`, feed: `http://${name}:${feedPortOf(port)}` };
+  if (url !== expected.url) problems.push(`external.url has to be ${expected.url}, since external.image runs there`);
+  if (feedUrl !== undefined && feedUrl !== expected.feed)
+    problems.push(`external.feed has to be ${expected.feed}, since external.image runs there`);
+  return problems;
 }
 
 function isScopeOf(name: string, scope: string): boolean {

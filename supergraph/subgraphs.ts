@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { External } from "./contract/external.ts";
 
 export interface Subgraph {
   /** In the supergraph (`join__Graph`) and in routes.json. */
@@ -10,6 +11,8 @@ export interface Subgraph {
   readonly url: string;
   /** The team. */
   readonly owner: string;
+  /** Of a service whose folder has only its contract: its REST routes are in its OpenAPI document. */
+  readonly external?: External | undefined;
 }
 
 export interface SubgraphSource extends Subgraph {

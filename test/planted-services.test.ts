@@ -24,6 +24,13 @@ beforeAll(async () => {
   const scopes = { "odd-parts:read": "Read.", "odd-parts:write:all": "Write." };
   plant("odd-parts", 4055, { scopes, codes: ["SOLD_OUT", "TOO_ODD"] }, ["/odd-parts"]);
   plant("p9", 4066, { seed: true }, []);
+  plantContract("py-parts", 4057, {
+    url: "http://py-parts:4057",
+    feed: "http://py-parts:4157",
+    image: "registry.example/py:1.0",
+    metrics: 9_500,
+  });
+  plantContract("far-parts", 4058, { url: "https://parts.example", graphql: "/api/graphql" });
   expect(await generate("--check")).toBe(1);
   expect(await generate()).toBe(0);
 }, 120_000);
@@ -61,7 +68,12 @@ describe.each([
     expect(services["rest-proxy"]?.environment?.[`${prefix}_URL`]).toBe(`http://${name}:${port}`);
     for (const endpoint of ["gateway", "rest-proxy"])
       expect(services[endpoint]?.depends_on).toHaveProperty(name, { condition: "service_healthy" });
-    expect(services["purger"]?.environment?.["SERVICES"]?.split(",")).toEqual([...serviceNames, "odd-parts", "p9"]);
+    expect(services["purger"]?.environment?.["SERVICES"]?.split(",")).toEqual([
+      ...serviceNames,
+      "odd-parts",
+      "py-parts",
+      "p9",
+    ]);
     expect(services["purger"]?.environment?.[`${prefix}_FEED_URL`]).toBe(`http://${name}:${feedPort}`);
     const seedPassword = services["seed"]?.environment?.[`${prefix}_PASSWORD_FILE`];
     expect(seedPassword).toBe(isSeeded ? `/secrets/${name}/password` : undefined);
@@ -126,9 +138,88 @@ describe.each([
     const { parts } = (await import(/* @vite-ignore */ join(clone, "scripts/start/parts.ts"))) as {
       readonly parts: readonly object[];
     };
-    const part = { name, folder: `services/${name}`, portVariable: `${prefix}_PORT`, defaultPort: port };
+    const part = {
+      name,
+      folder: `services/${name}`,
+      portVariable: `${prefix}_PORT`,
+      defaultPort: port,
+      external: undefined,
+    };
     expect(parts).toContainEqual(part);
   });
+});
+
+test("an external service with an image is a container with its own settings, without database, migration and secrets of ours", () => {
+  const { services, volumes } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
+  expect(services["py-parts"]).toMatchObject({
+    image: "registry.example/py:1.0",
+    environment: { PORT: "4057", FEED_PORT: "4157", DATABASE_URL: "${PY_PARTS_DATABASE_URL:-}", HOST: "0.0.0.0" },
+  });
+  expect(services["py-parts"]).not.toHaveProperty("build");
+  for (const name of ["migrate-py-parts", "far-parts", "migrate-far-parts"]) expect(services).not.toHaveProperty(name);
+  expect(Object.keys(volumes).filter((name) => /(?:py|far)-parts/.test(name))).toEqual([]);
+  for (const endpoint of ["gateway", "rest-proxy"])
+    expect(services[endpoint]?.depends_on).toHaveProperty("py-parts", { condition: "service_started" });
+  for (const overlay of ["local", "production"]) {
+    const objects = render(overlay, ".");
+    const ofService = objects.filter((object) => nameOf(object).endsWith(" py-parts")).map(nameOf);
+    const kinds = [
+      "Deployment",
+      "Service",
+      "ServiceAccount",
+      "HorizontalPodAutoscaler",
+      "PodDisruptionBudget",
+      "NetworkPolicy",
+    ];
+    expect(ofService.toSorted()).toEqual(kinds.map((kind) => `${kind} py-parts`).toSorted());
+    const deployment = JSON.stringify(objects.find((object) => nameOf(object) === "Deployment py-parts"));
+    expect(deployment).toContain('"image":"registry.example/py:1.0"');
+    // The patches of our own processes do not apply: its admin port has no probes.
+    expect(deployment).not.toContain('"port":"admin"');
+    expect(render(overlay, "migrations").map(nameOf)).not.toContain("Job migrate-py-parts");
+  }
+});
+
+test("every other process knows the addresses of external services, and follows a change feed only where there is one", () => {
+  const { services } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
+  const gateway = services["gateway"]?.environment ?? {};
+  expect(gateway).toMatchObject({
+    SUBGRAPH_URL_PY_PARTS: "http://py-parts:4057/graphql",
+    SUBGRAPH_URL_FAR_PARTS: "https://parts.example/api/graphql",
+    ENTITY_CACHE_PY_PARTS: "on",
+    SUBGRAPH_FEED_URL_PY_PARTS: "http://py-parts:4157",
+  });
+  expect(gateway).not.toHaveProperty("ENTITY_CACHE_FAR_PARTS");
+  expect(services["rest-proxy"]?.environment).toMatchObject({
+    PY_PARTS_URL: "http://py-parts:4057",
+    PY_PARTS_FEED_URL: "http://py-parts:4157",
+    FAR_PARTS_URL: "https://parts.example",
+    FAR_PARTS_FEED_URL: "none",
+  });
+  expect(services["purger"]?.environment?.["SERVICES"]).toMatch(/,py-parts(?!.*far-parts)/);
+  for (const endpoint of ["gateway", "rest-proxy"]) {
+    const policy = render("production", ".").find((object) => nameOf(object) === `NetworkPolicy ${endpoint}`);
+    expect(JSON.stringify(policy)).toContain('{"ports":[{"protocol":"TCP","port":443}]}');
+  }
+});
+
+test("an external service with metrics is scraped and watched, and the platform's owners review what it may do", () => {
+  const prometheus = read("infra/observability/prometheus.yml");
+  expect(prometheus).toContain("names: [py-parts], type: A, port: 9500");
+  expect(prometheus).not.toContain("far-parts");
+  const alerts = read("infra/observability/rules/alerts.yml");
+  expect(alerts).toContain('absent(up{job="py-parts"})');
+  expect(alerts).not.toContain("far-parts");
+  expect(alerts).not.toMatch(/process_resident_memory_bytes\{job=~"[^"]*py-parts/);
+  for (const name of ["py-parts", "far-parts"]) {
+    expect(read(".github/CODEOWNERS")).toContain(
+      `\n/services/${name}/openapi.overlay.yaml  @tributary/platform-team\n`,
+    );
+    expect(read(".github/CODEOWNERS")).toContain(`\n/services/${name}/service.json  @tributary/platform-team\n`);
+  }
+  expect(read("Dockerfile")).not.toContain("py-parts");
+  expect(read("supergraph/routes.json")).toContain('"path":"/py-parts/:id"');
+  expect(read("supergraph/openapi/v2.json")).toContain("/py-parts/{id}");
 });
 
 test("the issuer grants scopes for own data to every user and all scopes to the operator, and production publishes the paths", () => {
@@ -141,7 +232,8 @@ test("the issuer grants scopes for own data to every user and all scopes to the 
 });
 
 test("removing the folders of services restores every file, and the check fails until then", async () => {
-  for (const name of ["odd-parts", "p9"]) rmSync(join(clone, "services", name), { recursive: true });
+  for (const name of ["odd-parts", "p9", "py-parts", "far-parts"])
+    rmSync(join(clone, "services", name), { recursive: true });
   printed = "";
   expect(await generate("--check")).toBe(1);
   expect(printed).toContain("infra/kubernetes/base/odd-parts.yaml is stale. Run: npm run generate\n");
@@ -161,7 +253,7 @@ test("a file by hand is not overwritten, and a damaged region is reported", asyn
   rmSync(join(clone, file));
   const compose = read("docker-compose.yml");
   for (const [from, to, problem] of [
-    ["# | <NAME>_URL: http", "# | <NOME>_URL: http", "Unknown placeholder <NOME>. Known: <name>, <NAME>"],
+    ["# | <NAME>_URL: <url>", "# | <NOME>_URL: <url>", "Unknown placeholder <NOME>. Known: <name>, <NAME>"],
     ["# END generated", "# The end", 'has no "END generated"'],
     ["`npm run generate`, line by line:", "hand", "is no valid begin of a region"],
   ] as const) {
@@ -206,6 +298,16 @@ function plant(name: string, port: number, more: object, paths: readonly string[
     `services/${name}/src/rest/openapi.ts`,
     `export const documents = { tag: { name: "${name}", description: "" }, operations: { ${operations} } };\n`,
   );
+}
+
+function plantContract(name: string, port: number, external: object): void {
+  const descriptor = { name, description: "Is planted.", team: `@tributary/${name}-team`, port, external };
+  write(`services/${name}/service.json`, JSON.stringify(descriptor));
+  write(`services/${name}/schema.graphql`, stubSchema(name.replace("-", ""), ["name"]));
+  const operation = { operationId: name.replace("-", ""), summary: "One", responses: { 200: { description: "It." } } };
+  const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
+  const paths = { [`/rest/v2/${name}/{id}`]: { parameters, get: operation } };
+  write(`services/${name}/openapi.json`, JSON.stringify({ openapi: "3.1.0", info: {}, paths }));
 }
 
 function generate(...args: readonly string[]): Promise<number> {

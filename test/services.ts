@@ -6,7 +6,10 @@ import type { ServiceApp, ServiceParts } from "../kit/src/service/service.ts";
 import type { ServiceConfig } from "../kit/src/service/service-config.ts";
 import { readServices } from "../supergraph/services.ts";
 
-export const services = readServices(fileURLToPath(new URL("..", import.meta.url)));
+/** Those with their code here: of an external one there is only its contract. */
+export const services = readServices(fileURLToPath(new URL("..", import.meta.url))).filter(
+  ({ external }) => external === undefined,
+);
 export const serviceNames: readonly string[] = services.map(({ name }) => name);
 
 /** The scopes of a token for a user's own data. */

@@ -5,6 +5,22 @@ export interface DerivedService extends Service {
   readonly resources: readonly string[];
 }
 
+/** After `with` in the first line of a region. An external service has an image, or runs elsewhere. */
+export const conditions = {
+  "seed data": ({ seed }) => seed,
+  "code here": ({ external }) => external === undefined,
+  "an image": ({ external }) => external?.image !== undefined,
+  "a container": ({ external }) => external === undefined || external.image !== undefined,
+  "a process elsewhere": ({ external }) => external !== undefined && external.image === undefined,
+  "a contract": ({ external }) => external !== undefined,
+  "a change feed": ({ external }) => external === undefined || external.feedUrl !== undefined,
+  "a foreign change feed": ({ external }) => external?.feedUrl !== undefined,
+  metrics: ({ external }) => external === undefined || external.metricsPort !== undefined,
+} as const satisfies Readonly<Record<string, (service: DerivedService) => boolean>>;
+export type Condition = keyof typeof conditions;
+
+const adminPort = 9_464;
+
 /** A line with a placeholder is repeated for each of its values. */
 const placeholders: Readonly<Record<string, (service: DerivedService) => readonly string[]>> = {
   "<name>": ({ name }) => [name],
@@ -12,6 +28,16 @@ const placeholders: Readonly<Record<string, (service: DerivedService) => readonl
   "<team>": ({ owner }) => [owner],
   "<port>": ({ port }) => [String(port)],
   "<feed-port>": ({ feedPort }) => [String(feedPort)],
+  "<url>": (service) => [originOf(service)],
+  "<url-port>": (service) => [portOfOrigin(originOf(service))],
+  "<graphql-url>": (service) => [`${originOf(service)}${service.external?.graphqlPath ?? "/graphql"}`],
+  "<health-path>": ({ external }) => [external?.healthPath ?? "/health/ready"],
+  "<feed-url>": ({ name, feedPort, external }) => [
+    external ? (external.feedUrl ?? "none") : `http://${name}:${feedPort}`,
+  ],
+  "<image>": ({ external }) => (external?.image === undefined ? [] : [external.image]),
+  "<metrics-host>": (service) => [new URL(originOf(service)).hostname],
+  "<metrics-port>": ({ external }) => [String(external?.metricsPort ?? adminPort)],
   "<codes>": ({ codes }) => [codes.join(", ")],
   "<own-scope>": ({ scopes }) => Object.keys(scopes).filter((scope) => !isOperatorScope(scope)),
   "<operator-scope>": ({ scopes }) => Object.keys(scopes).filter(isOperatorScope),
@@ -47,6 +73,16 @@ function expandForService(line: string, used: readonly string[], service: Derive
     lines = lines.flatMap((template) => values.map((value) => template.replaceAll(placeholder, () => value)));
   }
   return lines;
+}
+
+/** As other containers reach it. */
+function originOf({ name, port, external }: DerivedService): string {
+  return external?.url ?? `http://${name}:${port}`;
+}
+
+function portOfOrigin(origin: string): string {
+  const { port, protocol } = new URL(origin);
+  return port || (protocol === "https:" ? "443" : "80");
 }
 
 /** `orders:read` is for the caller's own data, `orders:read:all` for the data of others. */

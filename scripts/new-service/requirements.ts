@@ -46,7 +46,11 @@ export function findProblems(root: string, services: readonly Service[], names: 
   return [...findTypeCollisions(schemas, names), ...findRouteCollisions(root, names)];
 }
 
-function findNameProblems(root: string, names: NewServiceNames, services: readonly Service[]): readonly string[] {
+export function findNameProblems(
+  root: string,
+  names: NewServiceNames,
+  services: readonly Service[],
+): readonly string[] {
   const { service: name, team, port } = names;
   if (services.some((service) => service.name === name))
     return [`There is a service ${name} already. Choose another name, or remove it: npm run remove:service -- ${name}`];

@@ -65,14 +65,12 @@ function remarksOn(name: PartName, { notReady, substitutes, remote }: BannerOpti
   return remarks;
 }
 
-/** Mocks, and services of the remote without --against-rest, have no REST routes. */
+/** Services of the remote without --against-rest have no REST routes. */
 function describeUnservedRoutes({ substitutes, remote }: BannerOptions): readonly string[] {
-  const unserved = [...substitutes].filter(([, kind]) => kind === "mock" || !remote?.restUrl);
+  const unserved = [...substitutes].filter(([, kind]) => kind === "remote" && !remote?.restUrl);
   if (unserved.length === 0) return [];
   const names = unserved.map(([name]) => name).join(", ");
-  const hasUnservedRemote = unserved.some(([, kind]) => kind === "remote");
-  const hint = hasUnservedRemote ? " --against-rest URL forwards those of the remote." : "";
-  return ["", `REST routes of ${names} respond with 503.${hint}`];
+  return ["", `REST routes of ${names} respond with 503. --against-rest URL forwards those of the remote.`];
 }
 
 /** Each suggestion begins with an empty line. */

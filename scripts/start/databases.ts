@@ -5,7 +5,7 @@ import { readAppliedMigrations } from "@tributary/kit/postgres/applied-migration
 import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
 import type * as seeding from "../seed/seed.ts";
-import { type ServiceName, serviceNames } from "./parts.ts";
+import { externalOf, type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
 import { CommandError } from "../command-line.ts";
 
@@ -119,7 +119,8 @@ async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls>
     options.services.map(async (name) => {
       const password = options.secrets.databasePasswords[name] ?? "";
       const url = await ensureDatabase(options.superuserUrl, { name, role: name, password });
-      await migrateService(name, url, options);
+      // An external service migrates its database itself.
+      if (externalOf(name) === undefined) await migrateService(name, url, options);
       return [name, url] as const;
     }),
   );

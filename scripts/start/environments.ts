@@ -7,6 +7,7 @@ import {
   isService,
   type PartName,
   portOf,
+  externalOf,
   type Ports,
   publishedFiles,
   type ServiceName,
@@ -16,7 +17,7 @@ import {
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
-export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"> {
+export interface PartContext extends Pick<StartOptions, "substitutes" | "addresses" | "remote"> {
   readonly root: string;
   readonly ports: Ports;
   readonly dataDir: string;
@@ -72,7 +73,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       SETTINGS_FILE: inherited["SETTINGS_FILE"] || join(root, "supergraph/gateway.yaml"),
       // Where GraphiQL gets its demo tokens. Undefined: it has none.
       ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
-      ...subgraphUrls(ports),
+      ...subgraphUrls(context),
       ...entityCacheVariables(context),
     };
   if (name === "rest-proxy")
@@ -81,8 +82,8 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
       // The REST proxy derives the address of each feed from that of its service.
-      ...serviceUrls(ports),
-      ...missingFeeds(substitutes),
+      ...serviceUrls(context),
+      ...differentFeeds(context),
     };
   // The issuer. With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
@@ -94,7 +95,11 @@ function substituteVariables(
   { root, dataDir, remote }: PartContext,
 ): Record<string, string | undefined> {
   if (kind === "mock")
-    return { SUBSTITUTE_NAME: name, SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql") };
+    return {
+      SUBSTITUTE_NAME: name,
+      SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql"),
+      SUBSTITUTE_OPENAPI_FOLDER: join(root, "supergraph", "openapi"),
+    };
   const files = remoteSchemaFiles(dataDir);
   return {
     SUBSTITUTE_NAME: name,
@@ -105,31 +110,56 @@ function substituteVariables(
   };
 }
 
-/** Not for substitutes: without a change feed the entity cache would not see changes. */
-function entityCacheVariables({ ports, substitutes }: PartContext): Record<string, string> {
+/** Without a change feed the entity cache would not see changes. */
+function entityCacheVariables(context: PartContext): Record<string, string> {
   const variables: Record<string, string> = {};
-  for (const name of serviceNames.filter((service) => !substitutes.has(service))) {
+  for (const name of serviceNames) {
+    const url = feedUrlOf(name, context);
+    if (url === undefined) continue;
     variables[`ENTITY_CACHE_${toVariablePrefix(name)}`] = "on";
-    variables[`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`] = urlOf(feedPortOf(portOf(ports, name)));
+    variables[`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`] = url;
   }
   return variables;
 }
 
-/** A substitute has no change feed. */
-function missingFeeds(substitutes: PartContext["substitutes"]): Record<string, string> {
-  return Object.fromEntries([...substitutes.keys()].map((name) => [`${toVariablePrefix(name)}_FEED_URL`, "none"]));
+/** The REST proxy derives the others. */
+function differentFeeds(context: PartContext): Record<string, string> {
+  const names = serviceNames.filter((name) => context.substitutes.has(name) || externalOf(name));
+  return Object.fromEntries(
+    names.map((name) => [`${toVariablePrefix(name)}_FEED_URL`, feedUrlOf(name, context) ?? "none"]),
+  );
+}
+
+/** A substitute has no change feed, and an external service may have none. */
+function feedUrlOf(name: ServiceName, { ports, substitutes, addresses, inherited }: PartContext): string | undefined {
+  if (substitutes.has(name)) return undefined;
+  if (addresses.has(name)) return inherited[`${toVariablePrefix(name)}_FEED_URL`] || undefined;
+  const external = externalOf(name);
+  if (external && external.feedUrl === undefined) return undefined;
+  return urlOf(feedPortOf(portOf(ports, name)));
 }
 
 export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartContext, "ports" | "secrets">): string {
   return `postgres://${service}:${secrets.databasePasswords[service]}@127.0.0.1:${ports.postgres}/${service}`;
 }
 
-function subgraphUrls(ports: Ports): Record<string, string> {
+function subgraphUrls(context: PartContext): Record<string, string> {
   return Object.fromEntries(
-    serviceNames.map((name) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${urlOf(portOf(ports, name))}/graphql`]),
+    serviceNames.map((name) => {
+      // A substitute has the path of the platform's own services.
+      const external = context.substitutes.has(name) ? undefined : externalOf(name);
+      return [
+        `SUBGRAPH_URL_${toVariablePrefix(name)}`,
+        `${originOf(name, context)}${external?.graphqlPath ?? "/graphql"}`,
+      ];
+    }),
   );
 }
 
-function serviceUrls(ports: Ports): Record<string, string> {
-  return Object.fromEntries(serviceNames.map((name) => [`${toVariablePrefix(name)}_URL`, urlOf(portOf(ports, name))]));
+function serviceUrls(context: PartContext): Record<string, string> {
+  return Object.fromEntries(serviceNames.map((name) => [`${toVariablePrefix(name)}_URL`, originOf(name, context)]));
+}
+
+function originOf(name: ServiceName, { ports, addresses }: PartContext): string {
+  return addresses.get(name) ?? urlOf(portOf(ports, name));
 }

@@ -1,5 +1,16 @@
+import type { Environment } from "@tributary/kit/process/env";
 import { type CommandError, createUsageError, parseCommandLine } from "../command-line.ts";
-import { isService, type PartName, partNames, parts, postgresPort, type ServiceName, serviceNames } from "./parts.ts";
+import {
+  addressVariable,
+  externalOf,
+  isService,
+  type PartName,
+  partNames,
+  parts,
+  postgresPort,
+  type ServiceName,
+  serviceNames,
+} from "./parts.ts";
 
 export interface StartOptions {
   readonly help: boolean;
@@ -11,6 +22,8 @@ export interface StartOptions {
   readonly only: readonly PartName[];
   /** The services for which a substitute responds (substitute/main.ts). None of them is in `only`. */
   readonly substitutes: ReadonlyMap<ServiceName, SubstituteKind>;
+  /** The origins of external services that run already. None of them is in `only`. */
+  readonly addresses: ReadonlyMap<ServiceName, string>;
   /** Undefined if no service is `remote`. */
   readonly remote: RemoteAddresses | undefined;
 }
@@ -49,14 +62,36 @@ A service whose tables are empty and were never seeded is seeded. Existing data 
 
 Environment variables for ports: ${[...parts.map(({ portVariable }) => portVariable), postgresPort.variable].join(", ")}.
 The change feed of a service listens on the service's port plus 100.
+A service that is only a contract is started by the command in its service.json; without one it is a mock, unless NAME_URL,
+such as REVIEWS_URL, has the address of a running one (NAME_FEED_URL: of its change feed).
 Data folder: DATA_DIR (default: .data).
 `;
 
-export function readOptions(args: readonly string[]): StartOptions {
+/** @param environment may have the address of an external service, such as REVIEWS_URL. */
+export function readOptions(args: readonly string[], environment: Environment = {}): StartOptions {
   const texts = parse(args);
   const scale = texts.scale === undefined ? undefined : readScale(texts.scale);
   const { only, substitutes, remote } = readParts(texts);
-  return { help: texts.help, fresh: readFresh(texts, only), scale, only, substitutes, remote };
+  const placed = placeExternalServices(only, substitutes, environment);
+  return { help: texts.help, fresh: readFresh(texts, placed.only), scale, remote, ...placed };
+}
+
+/** Of those in `only`: one that runs already has an address, one without a command gets a mock of its contract. */
+function placeExternalServices(
+  only: readonly PartName[],
+  substitutes: ReadonlyMap<ServiceName, SubstituteKind>,
+  environment: Environment,
+): Pick<StartOptions, "only" | "substitutes" | "addresses"> {
+  const addresses = new Map<ServiceName, string>();
+  const allSubstitutes = new Map(substitutes);
+  for (const name of only) {
+    const external = externalOf(name);
+    const address = external && environment[addressVariable(name)];
+    if (address) addresses.set(name, readUrl(addressVariable(name), address).origin);
+    else if (external && external.command === undefined) allSubstitutes.set(name, "mock");
+  }
+  const runsHere = (name: PartName) => !addresses.has(name) && !allSubstitutes.has(name);
+  return { only: only.filter(runsHere), substitutes: allSubstitutes, addresses };
 }
 
 function readFresh({ fresh, names }: ReturnType<typeof parse>, only: readonly PartName[]): StartOptions["fresh"] {

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { signalGroup } from "./run-file.ts";
 
 export interface PartProcessOptions {
-  readonly entry: string;
+  /** The main.ts of a part, or a program with its arguments. */
+  readonly entry: string | readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** After it the process group is killed. */
@@ -25,13 +26,15 @@ export interface PartProcess {
 }
 
 const hostFile = fileURLToPath(new URL("part-host.ts", import.meta.url));
+const commandHostFile = fileURLToPath(new URL("command-host.ts", import.meta.url));
 const responseTimeoutMs = 1_000;
 const outputGraceMs = 200;
 
 export function startProcess({ entry, cwd, environment, stopGraceMs, print }: PartProcessOptions): PartProcess {
   // Detached: the process leads its own process group, so that Ctrl-C in the terminal signals only the supervisor, which stops
   // the parts in its order. The ipc channel disconnects when the supervisor has ended, and part-host.ts then kills the group.
-  const child = spawn(process.execPath, [hostFile, entry], {
+  const hosted = typeof entry === "string" ? [hostFile, entry] : [commandHostFile, ...entry];
+  const child = spawn(process.execPath, hosted, {
     cwd,
     env: environment,
     detached: true,

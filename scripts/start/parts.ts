@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { fileURLToPath } from "node:url";
+import type { External } from "../../supergraph/contract/external.ts";
 import { readServices, toVariablePrefix } from "../../supergraph/services.ts";
 
 /** A running `npm start` does not notice new ones. */
@@ -17,20 +18,22 @@ export interface Part {
   /** USERS_PORT and so on. `npm start` passes the value to the process as PORT. */
   readonly portVariable: string;
   readonly defaultPort: number;
+  /** Of an external service. */
+  readonly external: External | undefined;
 }
 
 /** In the order of the banner. */
 export const parts: readonly Part[] = [
   part("issuer", "infra/issuer", 4020),
-  ...services.map(({ name, folder, port }) => part(name, folder, port)),
+  ...services.map(({ name, folder, port, external }) => part(name, folder, port, external)),
   part("gateway", "gateway", 4000),
   part("rest-proxy", "rest-proxy", 4010),
 ];
 
 export const partNames: readonly PartName[] = parts.map(({ name }) => name);
 
-function part(name: PartName, folder: string, defaultPort: number): Part {
-  return { name, folder, portVariable: `${toVariablePrefix(name)}_PORT`, defaultPort };
+function part(name: PartName, folder: string, defaultPort: number, external?: External): Part {
+  return { name, folder, portVariable: `${toVariablePrefix(name)}_PORT`, defaultPort, external };
 }
 
 export const postgresPort = { variable: "POSTGRES_PORT", default: 4032 } as const;
@@ -50,6 +53,16 @@ export function isService(name: string): name is ServiceName {
 
 export function entryOf(part: Part): string {
   return join(part.folder, "src", "main.ts");
+}
+
+/** Undefined for a service with its code in this repository. */
+export function externalOf(name: PartName): External | undefined {
+  return services.find((service) => service.name === name)?.external;
+}
+
+/** `REVIEWS_URL`: the origin of an external service that runs already. */
+export function addressVariable(name: ServiceName): string {
+  return `${toVariablePrefix(name)}_URL`;
 }
 
 /** The data folder: DATA_DIR, relative to the repository's root; `.data` by default. */

@@ -11,6 +11,7 @@ import { readOptions, type StartOptions, usage } from "./options.ts";
 import { discoverRemote } from "./against/remote-link.ts";
 import {
   entryOf,
+  externalOf,
   isService,
   type Part,
   type PartName,
@@ -57,7 +58,7 @@ const logDelayMs = 500;
 /** Resolves to the exit code when all processes have ended and all ports are free. */
 export async function runPlatform(runOptions: RunOptions): Promise<number> {
   try {
-    const startOptions = readOptions(runOptions.args);
+    const startOptions = readOptions(runOptions.args, runOptions.environment);
     if (startOptions.help) runOptions.write(usage);
     else await runUntilAborted(startOptions, runOptions);
     return 0;
@@ -174,15 +175,17 @@ async function startDatabases(
 const substituteEntry = join("scripts", "start", "substitute", "main.ts");
 
 function supervisePart(part: Part, { partContext, output, runFile }: StartContext, root: string): SupervisedPart {
-  const entry = hasSubstitute(part.name, partContext.substitutes) ? substituteEntry : entryOf(part);
+  const isSubstitute = hasSubstitute(part.name, partContext.substitutes);
+  const command = isSubstitute ? undefined : part.external?.command;
+  const readyPath = isSubstitute ? undefined : part.external?.healthPath;
   return createSupervisedPart({
-    entry: join(root, entry),
-    cwd: root,
+    entry: command ?? join(root, isSubstitute ? substituteEntry : entryOf(part)),
+    cwd: command ? join(root, part.folder) : root,
     // A getter, because each restart reads it again: the issuer of a remote may become known after the start.
     get environment() {
       return environmentOf(part.name, partContext);
     },
-    readyUrl: `${urlOf(portOf(partContext.ports, part.name))}/health/ready`,
+    readyUrl: `${urlOf(portOf(partContext.ports, part.name))}${readyPath ?? "/health/ready"}`,
     print: (line) => output.line(part.name, line),
     onProcess: (pid, change) => {
       if (change === "started") runFile.add(part.name, pid);
@@ -204,7 +207,8 @@ function createLoop(startContext: StartContext, { supervised, root, onApplied }:
   const { substitutes } = partContext;
   // A saved file does not restart a substitute of the remote: the service's code runs at the remote.
   const isAffectedBySaves = (name: PartName) => !isService(name) || substitutes.get(name) !== "remote";
-  const hasDatabase = (name: ServiceName) => supervised.has(name) && !substitutes.has(name);
+  const hasDatabase = (name: ServiceName) =>
+    supervised.has(name) && !substitutes.has(name) && externalOf(name) === undefined;
   const print = (name: string, line: string) => output.line(name, line);
   return createDevLoop({
     root,

@@ -17,6 +17,11 @@ const requiredFiles = [
   { path: "migrations", why: "the folder of its database's migrations" },
 ] as const;
 
+const filesOfContract = [
+  { path: "schema.graphql", why: "its part of the supergraph" },
+  { path: "openapi.yaml", why: "its REST routes (or openapi.json); a service without any has `paths: {}`" },
+] as const;
+
 /** A mock needs only a schema, a service that runs at the remote nothing. @throws CommandError with all problems. */
 export function requireServiceFiles(
   root: string,
@@ -33,12 +38,17 @@ export function requireServiceFiles(
 
 function findMissingFiles(
   root: string,
-  { name, folder, owner }: Subgraph,
+  { name, folder, owner, external }: Subgraph,
   substitute: SubstituteKind | undefined,
 ): string[] {
   if (substitute === "remote") return [];
-  const needed = requiredFiles.filter(({ path }) => substitute !== "mock" || path === "schema.graphql");
-  const missing = needed.filter(({ path }) => !existsSync(join(root, folder, path)));
+  const files = external ? filesOfContract : requiredFiles;
+  const needed = files.filter(({ path }) => substitute !== "mock" || path === "schema.graphql");
+  const hasFile = (path: string) =>
+    [path, path.replace(/\.yaml$/, ".yml"), path.replace(/\.yaml$/, ".json")].some((name) =>
+      existsSync(join(root, folder, name)),
+    );
+  const missing = needed.filter(({ path }) => !hasFile(path));
   if (missing.length === 0) return [];
   return [
     `${folder}/service.json describes the service ${name} (${owner}), but these files are missing:`,

@@ -293,7 +293,7 @@ function context(inherited: Record<string, string>): PartContext {
   const databasePasswords = Object.fromEntries(passwords) as Secrets["databasePasswords"];
   const keys = { cursorKey: "k", feedKey: "feed-key", consistencyKey: "consistency-key" };
   const paths = { root: "/repository", dataDir: "/data" };
-  const alone = { substitutes: new Map(), remote: undefined, findRemoteIssuer: () => undefined };
+  const alone = { substitutes: new Map(), addresses: new Map(), remote: undefined, findRemoteIssuer: () => undefined };
   return { ...paths, ...alone, ports: readPorts({}), secrets: { databasePasswords, ...keys }, inherited };
 }
 

@@ -34,7 +34,7 @@ export interface StartContext {
 /** Checks everything that can prevent a start, and ends processes that a killed start left running. @throws CommandError or ConfigError. */
 export async function prepareStart(
   { root, environment, isColoured, write }: StartContextOptions,
-  { only, substitutes, remote, fresh }: StartOptions,
+  { only, substitutes, addresses, remote, fresh }: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
 ): Promise<StartContext> {
   requireServiceFiles(root, services, substitutes);
@@ -60,7 +60,7 @@ export async function prepareStart(
     const print = (name: string, line: string) => output.line(name, line);
     const readSources = prepareSchemaSources({ root, dataDir, substitutes, print });
     const inherited = { NODE_COMPILE_CACHE: join(root, ".data", "compile-cache"), ...environment };
-    const partContext = { root, ports, dataDir, secrets, inherited, substitutes, remote, findRemoteIssuer };
+    const partContext = { root, ports, dataDir, secrets, inherited, substitutes, addresses, remote, findRemoteIssuer };
     return { partContext, output, readSources, runFile, postgresFolder: hasDatabases ? postgresFolder : undefined };
   } catch (error) {
     runFile.release();

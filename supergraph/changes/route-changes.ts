@@ -64,11 +64,13 @@ function findRemovedParts(before: Route, after: Route): RouteChange[] {
   ];
 }
 
-/** If neither file has the id, the place is line 1 of the base's file. */
+/** If neither file has the id, the place is line 1 of the base's file. The place in a contract is line 1: the id may be in its overlay. */
 function placesOf({ service, id }: Route, { base, now, subgraphs }: ComparedRoutes): ChangePlace[] {
   const subgraph = subgraphs.find(({ name }) => name === service);
   if (!subgraph) return [];
-  const { owner, folder } = subgraph;
+  const { owner, folder, external } = subgraph;
+  if (external)
+    return [{ subgraph: service, owner, file: `${folder}/openapi.yaml`, line: 1, column: 1, onlyInBase: false }];
   const file = `${folder}/src/rest/routes.ts`;
   const current = findRoutePosition(now.read(file) ?? "", id);
   if (current) return [{ subgraph: service, owner, file, ...current, onlyInBase: false }];

@@ -1,3 +1,4 @@
+import { tagOf, type TakenSchemas, writeContractOperations } from "./contract-operation.ts";
 import { createComponents, sortKeys } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
@@ -18,7 +19,8 @@ export function documentFile(version: number): string {
 export async function composeDocuments(root: string, subgraphs: readonly Subgraph[]): Promise<GeneratorResult> {
   const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
   // A source whose import failed counts too, so that the failure is reported.
-  const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
+  const isDocumented = ({ documents, failure, contract }: DocumentSource) =>
+    documents !== undefined || failure !== undefined || contract !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
   const errors = findDocumentProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
@@ -49,15 +51,25 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
     operationsByMethod[route.method.toLowerCase()] = toOperation(source, { book, components });
   }
   const tags = new Map(operations.map(({ tag }) => [tag.name, tag]));
+  const taken: TakenSchemas = new Map(Object.entries({ ...book.named(), ...components.used().schemas }));
+  const ownNames = new Set(taken.keys());
+  for (const { contract } of sources) {
+    if (contract === undefined) continue;
+    for (const { template, method, operation } of writeContractOperations(contract, version, { components, taken })) {
+      paths[template] = { ...paths[template], [method]: operation };
+      tags.set(contract.name, { name: tagOf(contract.name), description: contract.description });
+    }
+  }
+  const foreignSchemas = [...taken].filter(([name]) => !ownNames.has(name));
   // After all operations: `toOperation` adds the schemas and components to which it refers.
   const { schemas, headers, parameters, responses } = components.used();
   return {
     openapi: "3.1.1",
     ...describeVersion(version),
     tags: [...tags.values()].toSorted((a, b) => compare(a.name, b.name)),
-    paths,
+    paths: sortKeys(Object.entries(paths)),
     components: {
-      schemas: sortKeys(Object.entries({ ...book.named(), ...schemas })),
+      schemas: sortKeys([...Object.entries({ ...book.named(), ...schemas }), ...foreignSchemas]),
       headers,
       parameters,
       responses,

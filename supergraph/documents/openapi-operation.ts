@@ -98,6 +98,45 @@ function toRequestBody({ route, document }: OperationSource, { book }: DocumentC
   return { requestBody: { required: true, content } };
 }
 
+/** Of an external service: those that the REST proxy adds to every request. */
+export function parametersOfEveryRequest(isRead: boolean, components: Components): readonly Json[] {
+  const receipt = components.parameter("ConsistencyToken");
+  return isRead ? [components.parameter("IfNoneMatch"), receipt] : [receipt];
+}
+
+export interface PlatformResponseOptions {
+  readonly isRead: boolean;
+  readonly acceptsKey: boolean;
+  readonly components: Components;
+}
+
+/** Of an external service: its responses, with the headers and the problems that the REST proxy adds. A status that it documents is its own. */
+export function addPlatformResponses(
+  own: Readonly<Record<string, Json>>,
+  { isRead, acceptsKey, components }: PlatformResponseOptions,
+): Json {
+  const headers = components.headers(...headersOfEveryResponse, ...(isRead ? [] : headersOfWrites)) as object;
+  const responses: Record<string, Json> = {};
+  for (const [status, response] of Object.entries(own)) {
+    const { headers: ownHeaders, ...members } = response as { readonly headers?: object };
+    responses[status] = { description: "", ...members, headers: { ...headers, ...ownHeaders } };
+  }
+  if (isRead) responses[304] ??= toNotModified(components);
+  const codes = [...codesOfEveryOperation];
+  if (acceptsKey) codes.push("IDEMPOTENCY_KEY_IN_FLIGHT", "IDEMPOTENCY_KEY_REUSED");
+  if (!isRead) codes.push("PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  for (const [status, codesOfStatus] of Map.groupBy(codes, (code) => statusOf[code]))
+    responses[status] ??= components.problem(codesOfStatus);
+  return responses;
+}
+
+function toNotModified(components: Components): Json {
+  return {
+    description: "The response that the client has stored is current.",
+    headers: components.headers(...headersOfEveryResponse, "ETag"),
+  };
+}
+
 const headersOfWrites = ["Consistency-Token"] as const;
 
 function toResponses(source: OperationSource, { book, components }: DocumentContext): Json {
@@ -114,13 +153,9 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
     success["content"] = { "application/json": { schema: book.write(schema, "output"), ...bodyExamples } };
   }
   if (links !== undefined) success["links"] = toLinks(links);
-  const notModified: Json = {
-    description: "The response that the client has stored is current.",
-    headers: components.headers(...headersOfEveryResponse, "ETag"),
-  };
   const responses: Record<string, Json> = {};
   responses[status] = success;
-  if (isRead) responses[304] = notModified;
+  if (isRead) responses[304] = toNotModified(components);
   const codesByStatus = Map.groupBy(problemsOf(source), (code) => statusOf[code]);
   for (const [problemStatus, codes] of [...codesByStatus].toSorted(([a], [b]) => a - b)) {
     responses[problemStatus] = components.problem(codes);

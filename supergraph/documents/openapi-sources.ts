@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
+import type { Contract } from "../contract/contract.ts";
 import type { RouteSource } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
@@ -12,6 +13,8 @@ export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
   readonly routes: readonly RouteDeclaration[];
   readonly documents: ServiceDocuments | undefined;
   readonly failure?: string;
+  /** Of an external service, instead of `documents`. */
+  readonly contract?: Contract;
 }
 
 /** Modules with data only. Node imports a file once per process, even if it is edited. */
@@ -23,7 +26,7 @@ export function readDocuments(
   return Promise.all(
     subgraphs.map((subgraph) => {
       const routeSource = routeSources.find(({ name }) => name === subgraph.name);
-      return readDocumentsOf(root, subgraph, routeSource?.declarations);
+      return readDocumentsOf(root, subgraph, routeSource);
     }),
   );
 }
@@ -31,8 +34,17 @@ export function readDocuments(
 async function readDocumentsOf(
   root: string,
   { name, owner, folder }: Subgraph,
-  declarations: unknown,
+  { declarations, contract }: Partial<RouteSource> = {},
 ): Promise<DocumentSource> {
+  if (contract)
+    return {
+      name,
+      owner,
+      file: contract.file,
+      routes: declarations as readonly RouteDeclaration[],
+      documents: undefined,
+      contract,
+    };
   const file = `${folder}/src/rest/openapi.ts`;
   const path = join(root, file);
   const source = { name, owner, file, routes: (declarations ?? []) as readonly RouteDeclaration[] };
@@ -54,7 +66,8 @@ const documentsMissing =
 /** All problems that prevent composing the documents: a missing file, a route without a document, or one with other parameters than the route. */
 export function findDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
-    const { name, owner, file, documents, failure } = source;
+    const { name, owner, file, documents, failure, contract } = source;
+    if (contract) return [...contract.problems];
     const toError = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });
     if (documents === undefined) {
       return [toError("DOCUMENTS_MISSING", failure ?? documentsMissing)];

@@ -1,6 +1,7 @@
 import { priorityClasses } from "@tributary/kit/admission/priority";
 import { heuristicSecondsLimit, type RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
+import { findOperationPosition } from "../contract/contract-operations.ts";
 import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
 
@@ -55,21 +56,26 @@ export function findRoutePosition(text: string, id: string): RoutePosition | und
 }
 
 function findInvalidDeclarations(source: RouteSource): CompositionError[] {
-  const { text, declarations, failure } = source;
+  const { text, declarations, failure, contract, contractProblems = [] } = source;
   if (text === undefined) {
     return [problemIn(source, "ROUTES_MISSING", routesMissing)];
   }
   if (!Array.isArray(declarations)) {
     return [problemIn(source, "ROUTES_INVALID", failure ?? "This file does not export a list called routes.")];
   }
-  return declarations.flatMap((declaration: unknown, index) => {
+  const problems = declarations.flatMap((declaration: unknown, index) => {
     const id = idOfUnknown(declaration);
-    const position = id === undefined ? undefined : findRoutePosition(text, id);
+    const position = id === undefined ? undefined : positionOf(source, id);
     const name = `Route ${id ?? `number ${index + 1}`}`;
     return listBrokenRules(declaration).map((rule) =>
       problemIn(source, "ROUTES_INVALID", `${name}: ${rule}`, position),
     );
   });
+  return contract ? [...contractProblems, ...problems] : problems;
+}
+
+function positionOf({ text, contract }: RouteSource, id: string): RoutePosition | undefined {
+  return contract ? findOperationPosition(contract, id) : findRoutePosition(text ?? "", id);
 }
 
 function problemIn(
@@ -175,9 +181,10 @@ function findDuplicates(
   });
 }
 
-function declaredRoutesOf({ name, owner, file, text, declarations }: RouteSource): DeclaredRoute[] {
+function declaredRoutesOf(source: RouteSource): DeclaredRoute[] {
+  const { name, owner, file, declarations } = source;
   return (declarations as readonly RouteDeclaration[]).map((declaration) => {
-    const { line, column } = findRoutePosition(text ?? "", declaration.id) ?? { line: 1, column: 1 };
+    const { line, column } = positionOf(source, declaration.id) ?? { line: 1, column: 1 };
     return { declaration, place: { subgraph: name, owner, file, line, column } };
   });
 }

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { CompositionError } from "../composition/composition-errors.ts";
+import { type Contract, readContract } from "../contract/contract.ts";
+import { toDeclarations } from "../contract/contract-operations.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
 export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
@@ -8,14 +11,19 @@ export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
   readonly text: string | undefined;
   readonly declarations: unknown;
   readonly failure?: string;
+  /** Of an external service. */
+  readonly contract?: Contract;
+  readonly contractProblems?: readonly CompositionError[];
 }
 
-/** Modules with data only, so that the import has no effect. An edited file is imported again. */
+/** Modules with data only, so that the import has no effect, and contracts. An edited file is read again. */
 export function readRoutes(root: string, subgraphs: readonly Subgraph[]): Promise<RouteSource[]> {
   return Promise.all(subgraphs.map((subgraph) => readRoutesOf(root, subgraph)));
 }
 
-async function readRoutesOf(root: string, { name, owner, folder }: Subgraph): Promise<RouteSource> {
+async function readRoutesOf(root: string, subgraph: Subgraph): Promise<RouteSource> {
+  const { name, owner, folder } = subgraph;
+  if (subgraph.external) return readContractRoutes(readContract(root, subgraph));
   const file = `${folder}/src/rest/routes.ts`;
   const path = join(root, file);
   const source = { name, owner, file, declarations: undefined };
@@ -26,6 +34,13 @@ async function readRoutesOf(root: string, { name, owner, folder }: Subgraph): Pr
   } catch (error) {
     return { ...source, text, failure: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function readContractRoutes(contract: Contract): RouteSource {
+  const { name, owner, file } = contract;
+  const contractProblems = [...contract.problems];
+  const declarations = toDeclarations(contract, contractProblems);
+  return { name, owner, file, text: "", declarations, contract, contractProblems };
 }
 
 async function importRoutes(path: string): Promise<unknown> {

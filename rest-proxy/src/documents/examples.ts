@@ -8,7 +8,7 @@ import type { Operation, Parameter } from "./open-api.ts";
 export function exampleOf({ name, in: place, schema }: Parameter): string | undefined {
   if (name === "Idempotency-Key") return undefined;
   const [example] = schema.examples ?? [];
-  if (typeof example === "string") return example;
+  if (typeof example === "string" || typeof example === "number") return String(example);
   if (place === "path") return name;
   return name === "If-Match" ? "*" : "";
 }

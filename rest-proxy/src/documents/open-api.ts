@@ -13,7 +13,11 @@ interface Components {
   readonly schemas: NamedSchemas;
   readonly parameters?: Readonly<Record<string, Parameter>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
-  readonly headers: Readonly<Record<string, { readonly description: string }>>;
+  readonly headers: Readonly<Record<string, HeaderObject>>;
+}
+
+export interface HeaderObject {
+  readonly description?: string;
 }
 
 export interface ReferenceObject {
@@ -53,7 +57,7 @@ export interface Parameter {
 
 interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, ReferenceObject>>;
+  readonly headers?: Readonly<Record<string, ReferenceObject | HeaderObject>>;
   readonly content?: Content;
 }
 
@@ -67,11 +71,13 @@ interface MediaTypeObject {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** The subset of JSON Schema in our documents. */
+/** The subset of JSON Schema that the pages show. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];

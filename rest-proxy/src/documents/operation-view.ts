@@ -4,6 +4,7 @@ import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { viewMethod } from "./layout.ts";
 import {
   type Content,
+  type HeaderObject,
   nameOf,
   type OpenApi,
   type NumberedResponse,
@@ -116,11 +117,11 @@ function viewSuccess(document: OpenApi, [status, { description, headers = {}, co
   </section>`;
 }
 
-function viewHeaders({ components }: OpenApi, headers: Readonly<Record<string, ReferenceObject>>): Html {
-  const lines = Object.entries(headers).map(
-    ([name, { $ref }]) =>
-      html`<li><code>${name}</code> ${markdown(components.headers[nameOf($ref)]?.description ?? "")}</li>`,
-  );
+function viewHeaders({ components }: OpenApi, headers: Readonly<Record<string, ReferenceObject | HeaderObject>>): Html {
+  const lines = Object.entries(headers).map(([name, header]) => {
+    const { description = "" } = "$ref" in header ? (components.headers[nameOf(header.$ref)] ?? {}) : header;
+    return html`<li><code>${name}</code> ${markdown(description)}</li>`;
+  });
   return html`<details>
     <summary>Headers</summary>
     <ul class="fields">

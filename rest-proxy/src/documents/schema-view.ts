@@ -30,6 +30,7 @@ function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
         </ul>`;
   }
   if (items) return fieldsOf(items, view);
+  if (schema.allOf) return html`${schema.allOf.map((part) => fieldsOf(part, view))}`;
   const nonNull = nonNullOf(schema);
   return nonNull === undefined ? undefined : fieldsOf(nonNull, view);
 }
@@ -74,9 +75,10 @@ function descriptionOf(schema: Schema): string | undefined {
 }
 
 function typeOf(schema: Schema): Html {
-  const { $ref, anyOf, type, items, enum: values } = schema;
+  const { $ref, oneOf, anyOf = oneOf, allOf, type, items, enum: values } = schema;
   if ($ref !== undefined) return html`<a href="#schema-${nameOf($ref)}">${nameOf($ref)}</a>`;
   if (anyOf) return joinByOr(anyOf.map(typeOf));
+  if (allOf) return html`${allOf.map((part, index) => [index === 0 ? "" : " and ", typeOf(part)])}`;
   if (values) return joinByOr(values.map((value) => html`<code>${String(value)}</code>`));
   if (items) return html`list of ${typeOf(items)}`;
   if (type === undefined) return html`anything`;
@@ -121,7 +123,7 @@ function describeSize(min: number | undefined, max: number | undefined, unit: st
 }
 
 /** The alternative of a nullable schema that is not null. */
-function nonNullOf({ anyOf = [] }: Schema): Schema | undefined {
+function nonNullOf({ oneOf = [], anyOf = oneOf }: Schema): Schema | undefined {
   return anyOf.find(({ type }) => type !== "null");
 }
 

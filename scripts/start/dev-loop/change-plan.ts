@@ -31,7 +31,8 @@ export function planChanges(paths: Iterable<string>): ChangePlan {
     if (pathInPart.startsWith("src/")) plan.code.add(part.name);
     if (!isService(part.name)) continue;
     if (pathInPart === "schema.graphql") plan.schemas.add(part.name);
-    if (pathInPart === "src/rest/routes.ts") plan.routes.add(part.name);
+    const isRoutes = part.external ? contractRoutes.test(pathInPart) : pathInPart === "src/rest/routes.ts";
+    if (isRoutes) plan.routes.add(part.name);
     if (pathInPart.startsWith("migrations/")) {
       plan.migrations.add(part.name);
       plan.code.add(part.name);
@@ -40,6 +41,7 @@ export function planChanges(paths: Iterable<string>): ChangePlan {
   return plan;
 }
 
+const contractRoutes = /^openapi\.(?:overlay\.)?(?:ya?ml|json)$/;
 const descriptorPattern = /^services\/[^/]+\/service\.json$/;
 
 /** Descriptors are read once, so a saved one requires a restart of `npm start`. */

@@ -41,8 +41,8 @@ export type RoutesContent =
 export async function mergeRoutesFromDisk(root: string, services: readonly Subgraph[]): Promise<RoutesContent> {
   const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");
-  const withCode = services.filter(({ folder }) => existsSync(join(root, folder, "src")));
-  const merged = mergeRoutes(await readRoutes(root, withCode));
+  const withRoutes = services.filter(({ folder, external }) => external || existsSync(join(root, folder, "src")));
+  const merged = mergeRoutes(await readRoutes(root, withRoutes));
   if (merged.ok) return { ok: true, content: printRoutes(merged.routes) };
   return { ok: false, report: await describeErrors(merged.errors) };
 }

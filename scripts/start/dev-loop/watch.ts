@@ -5,7 +5,18 @@ export interface Watcher {
   close(): void;
 }
 
-const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".sql", ".html", ".css"]);
+const watchedExtensions = new Set([
+  ".ts",
+  ".js",
+  ".mjs",
+  ".json",
+  ".graphql",
+  ".sql",
+  ".html",
+  ".css",
+  ".yaml",
+  ".yml",
+]);
 /** Temporary files of editors begin with a dot or `#`; tests end with `.test.ts`. */
 const ignoredNames = /^[.#]|\.test\.ts$/;
 const foldersMax = 2_000;

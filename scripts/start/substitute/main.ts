@@ -5,6 +5,7 @@ import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { createLog, type Log } from "@tributary/kit/process/log";
 import { runMain } from "@tributary/kit/process/main";
+import { createMockRest } from "./mock/mock-rest.ts";
 import { createMockSubgraph } from "./mock/mock-subgraph.ts";
 import { createRemoteClient } from "./remote/remote-client.ts";
 import { createRestForwarder } from "./remote/remote-rest.ts";
@@ -43,6 +44,10 @@ function readConfig() {
     ...readListenerConfig(env, { port: 0, shutdownGraceMs: 2_500 }),
     name: env.string("SUBSTITUTE_NAME", { why: "the service in whose place it responds" }),
     schemaFile: env.string("SUBSTITUTE_SCHEMA_FILE", { why: "the service's schema.graphql" }),
+    documentsFolder: env.string("SUBSTITUTE_OPENAPI_FOLDER", {
+      fallback: "",
+      why: "the OpenAPI documents by which a mock responds to REST requests",
+    }),
     apiFile: env.string("SUBSTITUTE_API_FILE", { fallback: "", why: "the API schema of the remote" }),
     remoteUrl: env.optional("SUBSTITUTE_REMOTE_URL", { why: "the GraphQL endpoint of the remote; without it, a mock" }),
     restUrl: env.optional("SUBSTITUTE_REST_URL", { why: "the origin of the remote's REST proxy" }),
@@ -63,11 +68,11 @@ function createRemote(config: Config, remoteUrl: string, log: Log): Substitute {
   };
 }
 
-function createMock({ name, schemaFile }: Config): Substitute {
+function createMock({ schemaFile, documentsFolder }: Config): Substitute {
   return {
     execute: createMockSubgraph(schemaFile),
-    rest: undefined,
-    restReason: `${name} is mocked, and a mock has no REST endpoint.`,
+    rest: createMockRest(documentsFolder),
+    restReason: "",
     close: async () => {},
   };
 }

@@ -18,9 +18,9 @@ import { type PlatformPostgres, startPostgres } from "./postgres.ts";
 /** The services that the code of the verifications names. */
 type ServiceName = "users" | "posts" | "comments" | "orders";
 /** All services of the repository. A service that is added later has the type of the four others, and runs too. */
-export const serviceNames = readServices(fileURLToPath(new URL("../../..", import.meta.url))).map(
-  ({ name }) => name as ServiceName,
-);
+export const serviceNames = readServices(fileURLToPath(new URL("../../..", import.meta.url)))
+  .filter(({ external }) => external === undefined)
+  .map(({ name }) => name as ServiceName);
 type EndpointName = "gateway" | "rest-proxy";
 export type PartName = ServiceName | EndpointName;
 

@@ -1,0 +1,17 @@
+// The process of an external service under `npm start`: `node command-host.ts <program> <arguments>`. It ends with that program, and when the
+// supervisor ends, as part-host.ts does.
+import { spawn } from "node:child_process";
+
+const [, , program = "", ...programArguments] = process.argv;
+
+process.once("disconnect", () => process.kill(-process.pid, "SIGKILL"));
+process.channel?.unref();
+const child = spawn(program, programArguments, { stdio: ["ignore", "inherit", "inherit"] });
+process.on("SIGTERM", () => child.kill("SIGTERM"));
+child.once("error", (error) => {
+  process.stderr.write(`${program} could not be started: ${error.message}\n`);
+  process.exitCode = 1;
+});
+child.once("exit", (code) => {
+  process.exitCode = code ?? 1;
+});

@@ -1,0 +1,185 @@
+// The REST routes of a contract: the operations below /rest/vN of its OpenAPI document.
+import { priorityClasses } from "@tributary/kit/admission/priority";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { z } from "zod";
+import type { CompositionError } from "../composition/composition-errors.ts";
+import { type Contract, platformExtension } from "./contract.ts";
+import { entriesOf, isRecord, type JsonRecord, listOf, memberOf, textOf } from "./json-record.ts";
+
+/** One operation of the document. */
+export interface ContractOperation {
+  readonly version: number;
+  readonly method: string;
+  /** Without the version, as in OpenAPI: `/reviews/{id}`. */
+  readonly template: string;
+  /** With references resolved, those of the path first. */
+  readonly parameters: readonly JsonRecord[];
+  readonly operation: JsonRecord;
+  /** Keys in the document. */
+  readonly place: readonly string[];
+  readonly settings: PlatformSettings;
+}
+
+/** What only the platform needs to know (`x-tributary`). */
+const settingsSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z]\w*$/, "has to be a name, such as listReviews")
+    .optional(),
+  cache: z.enum(["public", "private", "none"]).default("none"),
+  heuristicSecondsMax: z.int().optional(),
+  idempotencyKey: z.enum(["optional", "required"]).optional(),
+  priority: z.enum(priorityClasses).optional(),
+});
+type PlatformSettings = z.infer<typeof settingsSchema>;
+
+const versionedPath = /^\/rest\/v([1-9]\d{0,2})(\/.*)$/;
+const supportedMethods = ["get", "post", "patch", "delete"];
+const otherMethods = ["put", "options", "head", "trace"];
+const referencePrefix = "#/";
+
+/** Sorted by version, in the order of the document. @param problems gets all that is wrong with them. */
+export function readOperations(contract: Contract, problems: CompositionError[] = []): readonly ContractOperation[] {
+  const { document, toProblem } = contract;
+  const operations: ContractOperation[] = [];
+  for (const [path, item] of entriesOf(memberOf(document, "paths"))) {
+    const [, version, template] = versionedPath.exec(path) ?? [];
+    // Others are the service's own, such as its health.
+    if (version === undefined || template === undefined || !isRecord(item)) continue;
+    const shared = resolveAll(document, item["parameters"]);
+    for (const method of otherMethods.filter((name) => Object.hasOwn(item, name))) {
+      const message = `${method.toUpperCase()} ${path} is not supported. The methods are GET, which implies HEAD, POST, PATCH and DELETE.`;
+      problems.push(toProblem(message, ["paths", path, method]));
+    }
+    for (const method of supportedMethods) {
+      const operation = memberOf(item, method);
+      if (!isRecord(operation)) continue;
+      const place = ["paths", path, method];
+      const settings = readSettings(operation, (message) =>
+        problems.push(toProblem(`${platformExtension} of ${method.toUpperCase()} ${path}: ${message}.`, place)),
+      );
+      if (settings === undefined) continue;
+      const own = resolveAll(document, operation["parameters"]);
+      const isReplaced = (parameter: JsonRecord) =>
+        own.some(({ name, in: where }) => name === parameter["name"] && where === parameter["in"]);
+      const parameters = [...shared.filter((parameter) => !isReplaced(parameter)), ...own];
+      operations.push({
+        version: Number(version),
+        method: method.toUpperCase(),
+        template,
+        parameters,
+        operation,
+        place,
+        settings,
+      });
+    }
+  }
+  return operations.toSorted((a, b) => a.version - b.version);
+}
+
+function readSettings(operation: JsonRecord, report: (message: string) => void): PlatformSettings | undefined {
+  const { success, data, error } = settingsSchema.safeParse(operation[platformExtension] ?? {});
+  if (success) return data;
+  for (const { path, message } of error.issues) report([...path, message].join(" "));
+  return undefined;
+}
+
+/** Follows references within the document, at most as deep as a document nests them on purpose. */
+export function resolveReference(document: unknown, value: unknown): unknown {
+  let current = value;
+  for (let depth = 0; depth < 10; depth++) {
+    const reference = memberOf(current, "$ref");
+    if (typeof reference !== "string" || !reference.startsWith(referencePrefix)) return current;
+    current = reference
+      .slice(referencePrefix.length)
+      .split("/")
+      .reduce<unknown>(
+        (parent, key) => memberOf(parent, decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~")),
+        document,
+      );
+  }
+  return undefined;
+}
+
+function resolveAll(document: unknown, list: unknown): readonly JsonRecord[] {
+  return listOf(list)
+    .map((item) => resolveReference(document, item))
+    .filter(isRecord);
+}
+
+/** One declaration for each method and path, with all its versions; `problems` gets what differs between versions. */
+export function toDeclarations(contract: Contract, problems: CompositionError[]): readonly RouteDeclaration[] {
+  const operations = readOperations(contract, problems);
+  const routes = Map.groupBy(
+    operations,
+    ({ method, template }) => `${method} ${template.replaceAll(/\{[^}]*\}/g, "{}")}`,
+  );
+  return [...routes.values()].flatMap((versions) => toDeclaration(contract, versions, problems));
+}
+
+function toDeclaration(
+  { toProblem }: Contract,
+  operations: readonly ContractOperation[],
+  problems: CompositionError[],
+): readonly RouteDeclaration[] {
+  const [first] = operations;
+  if (first === undefined) return [];
+  const last = operations.at(-1) ?? first;
+  const { method, template, settings } = last;
+  const report = (message: string) => problems.push(toProblem(`${method} ${template}: ${message}`, last.place));
+  const ids = new Set(operations.map(idOf));
+  const [id] = ids;
+  if (id === undefined || ids.size > 1) {
+    report(
+      `its versions need one id. Set ${platformExtension}.id in the overlay, or the same operationId with the version at its end (listReviewsV1).`,
+    );
+    return [];
+  }
+  const caches = new Set(
+    operations.map(
+      (operation) =>
+        `${operation.settings.cache} ${operation.settings.priority} ${operation.settings.heuristicSecondsMax}`,
+    ),
+  );
+  if (caches.size > 1) report(`cache, priority and heuristicSecondsMax have to be the same in all versions.`);
+  const versionsWithKey = (kind: "optional" | "required") =>
+    operations.filter((operation) => operation.settings.idempotencyKey === kind).map(({ version }) => version);
+  const idempotencyKey = { optional: versionsWithKey("optional"), required: versionsWithKey("required") };
+  const hasKey = idempotencyKey.optional.length + idempotencyKey.required.length > 0;
+  const query = new Set(operations.flatMap(({ parameters }) => namesIn(parameters, "query")));
+  const summary = last.operation["summary"];
+  const declaration = {
+    id,
+    method: method as RouteDeclaration["method"],
+    path: template.replaceAll(/\{([^}]*)\}/g, ":$1") as RouteDeclaration["path"],
+    versions: operations.map(({ version }) => version),
+    query: [...query],
+    cache: settings.cache,
+    ...(settings.heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax: settings.heuristicSecondsMax }),
+    ...(hasKey ? { idempotencyKey } : {}),
+    ...(settings.priority === undefined ? {} : { priority: settings.priority }),
+    summary: typeof summary === "string" ? summary : "",
+  };
+  return [declaration];
+}
+
+function namesIn(parameters: readonly JsonRecord[], where: string): readonly string[] {
+  return parameters.filter((parameter) => parameter["in"] === where).map(({ name }) => textOf(name));
+}
+
+/** Tools need different operationIds for two versions in one document, so a version at the end does not count. */
+export function idOf({ settings, operation }: Pick<ContractOperation, "settings" | "operation">): string {
+  if (settings.id !== undefined) return settings.id;
+  return textOf(operation["operationId"]).replace(/[_-]?v\d+$/i, "");
+}
+
+/** Of the newest version. */
+export function findOperationPosition(
+  contract: Contract,
+  id: string,
+): { readonly line: number; readonly column: number } | undefined {
+  const operation = readOperations(contract).findLast((candidate) => idOf(candidate) === id);
+  if (operation === undefined) return undefined;
+  const { line, column } = contract.toProblem("", operation.place);
+  return line === undefined || column === undefined ? undefined : { line, column };
+}

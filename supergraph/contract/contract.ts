@@ -1,0 +1,170 @@
+// The OpenAPI document of an external service, as its tool generates it, with the overlay of what only the platform needs.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { upgradeFromThreeToThreeOne } from "@scalar/openapi-upgrader/3.0-to-3.1";
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import type { CompositionError } from "../composition/composition-errors.ts";
+import type { Subgraph } from "../subgraphs.ts";
+import { isRecord, type JsonRecord, memberOf } from "./json-record.ts";
+import { applyOverlay } from "./overlay.ts";
+
+type ReportContractProblem = (message: string, path?: readonly (string | number)[]) => void;
+
+export interface Contract extends Pick<Subgraph, "name" | "owner"> {
+  /** Of service.json; empty where that is not known. */
+  readonly description: string;
+  /** Relative to the repository's root, as errors print it. */
+  readonly file: string;
+  /** Undefined if it cannot be read; then there is a problem. */
+  readonly document: JsonRecord | undefined;
+  readonly problems: readonly CompositionError[];
+  /** For a problem that is found later. @param path the keys of the place in the document; the nearest one that exists has the line. */
+  toProblem(message: string, path?: readonly (string | number)[]): CompositionError;
+}
+
+const documentNames = ["openapi.yaml", "openapi.yml", "openapi.json"];
+const aliasesMax = 1_000;
+const overlayName = "openapi.overlay.yaml";
+const documentMissing = `This file is missing. Add the OpenAPI document of the service (or openapi.json); one without REST routes has \`paths: {}\`.`;
+
+/** Never throws for an invalid contract: `problems` has all that is wrong with both files. */
+export function readContract(root: string, subgraph: Subgraph & { readonly description?: string }): Contract {
+  const { name, owner, folder, description = "" } = subgraph;
+  const fileName = documentNames.find((candidate) => existsSync(join(root, folder, candidate)));
+  const source = openFile(root, `${folder}/${fileName ?? "openapi.yaml"}`, { name, owner });
+  if (fileName === undefined)
+    return {
+      name,
+      owner,
+      description,
+      file: source.file,
+      document: undefined,
+      problems: [source.toProblem(documentMissing)],
+      toProblem: source.toProblem,
+    };
+  const problems = [...source.syntaxProblems];
+  const report: ReportContractProblem = (message, path) => problems.push(source.toProblem(message, path));
+  let document = isRecord(source.value) ? source.value : undefined;
+  if (problems.length === 0 && document === undefined) report("has to be an OpenAPI document.");
+  if (document !== undefined) document = toCurrentVersion(document, report);
+  if (document !== undefined) {
+    rejectExtension(document, report);
+    if (existsSync(join(root, folder, overlayName))) {
+      const overlay = openFile(root, `${folder}/${overlayName}`, { name, owner });
+      const isValid = overlay.syntaxProblems.length === 0;
+      const applied = isValid ? applyOverlay(document, overlay.value) : [];
+      problems.push(...overlay.syntaxProblems, ...applied.map(({ message, path }) => overlay.toProblem(message, path)));
+    }
+    rejectForeignAddresses(document, [], report);
+  }
+  return { name, owner, description, file: source.file, document, problems, toProblem: source.toProblem };
+}
+
+interface ContractFile {
+  readonly file: string;
+  readonly value: unknown;
+  readonly syntaxProblems: readonly CompositionError[];
+  readonly toProblem: Contract["toProblem"];
+}
+
+function openFile(root: string, file: string, { name, owner }: Pick<Subgraph, "name" | "owner">): ContractFile {
+  const lines = new LineCounter();
+  const text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "";
+  // JSON is YAML. The core schema: no tag creates anything but JSON values.
+  const yaml = parseDocument(text, { lineCounter: lines, schema: "core", uniqueKeys: true });
+  const toProblem: Contract["toProblem"] = (message, path = []) => {
+    const offset = findOffset(yaml.contents, path);
+    const { line, col } = offset === undefined ? { line: 1, col: 1 } : lines.linePos(offset);
+    return { message, code: "CONTRACT_INVALID", subgraph: name, owner, file, line, column: col };
+  };
+  const syntaxProblems = yaml.errors.map(({ message, pos: [offset] }) => {
+    const { line, col } = lines.linePos(offset);
+    return { ...toProblem(message.split("\n")[0] ?? message), line, column: col };
+  });
+  if (syntaxProblems.length > 0) return { file, value: undefined, syntaxProblems, toProblem };
+  try {
+    // Aliases are limited, so that a small file cannot become a large one. As JSON, so that the overlay changes one place, not each alias of it.
+    const value: unknown = JSON.parse(JSON.stringify(yaml.toJS({ maxAliasCount: aliasesMax }) ?? null));
+    return { file, value, syntaxProblems, toProblem };
+  } catch (error) {
+    const message = `Its aliases cannot be resolved: ${error instanceof Error ? error.message : String(error)}`;
+    return { file, value: undefined, syntaxProblems: [toProblem(message)], toProblem };
+  }
+}
+
+/** Of the last key of the path that exists. */
+function findOffset(contents: Node | null | undefined, path: readonly (string | number)[]): number | undefined {
+  let node: unknown = contents;
+  let offset: number | undefined;
+  for (const key of path) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
+      if (pair === undefined) return offset;
+      offset = isScalar(pair.key) ? pair.key.range?.[0] : offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      const item = node.items[Number(key)] as Node | undefined;
+      if (item === undefined) return offset;
+      offset = item.range?.[0];
+      node = item;
+    } else return offset;
+  }
+  return offset;
+}
+
+/** OpenAPI 3.1, as the documents of the platform are. */
+function toCurrentVersion(document: JsonRecord, report: ReportContractProblem): JsonRecord | undefined {
+  const { openapi } = document;
+  if (typeof openapi === "string" && openapi.startsWith("3.1.")) return document;
+  if (typeof openapi === "string" && openapi.startsWith("3.0.")) return { ...upgradeFromThreeToThreeOne(document) };
+  report(`openapi has to be 3.0 or 3.1, not ${JSON.stringify(openapi)}.`, ["openapi"]);
+  return undefined;
+}
+
+/** Only the overlay has it: it decides what shared caches store, so the platform's owners review that file. */
+function rejectExtension(document: JsonRecord, report: ReportContractProblem): void {
+  visit(document, [], (key, _, path) => {
+    if (key === platformExtension) report(`${platformExtension} belongs in ${overlayName}.`, path);
+  });
+}
+
+export const platformExtension = "x-tributary";
+
+/** The address of the service is in service.json, and no tool that reads the document may be sent elsewhere. */
+function rejectForeignAddresses(
+  document: JsonRecord,
+  path: readonly (string | number)[],
+  report: ReportContractProblem,
+): void {
+  visit(document, path, (key, value, place) => {
+    const isExample = place.some((part) => part === "example" || part === "examples" || part === "default");
+    if (isExample) return;
+    if (key === "$ref" && typeof value === "string" && !value.startsWith("#/"))
+      report(`$ref "${value}" leaves the document. Put the definition into components.`, place);
+    // Properties may have the name `servers`.
+    if (key === "servers" && Array.isArray(value) && place.at(-2) !== "properties")
+      report(
+        `servers is refused: external.url of service.json has the address. Remove it, or with the overlay: target $.servers, remove: true.`,
+        place,
+      );
+  });
+  const paths = memberOf(document, "paths");
+  if (!isRecord(paths)) report("paths has to be an object.", ["paths"]);
+}
+
+function visit(
+  value: unknown,
+  path: readonly (string | number)[],
+  see: (key: string, value: unknown, path: readonly (string | number)[]) => void,
+): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) visit(item, [...path, index], see);
+    return;
+  }
+  if (!isRecord(value)) return;
+  for (const [key, member] of Object.entries(value)) {
+    const place = [...path, key];
+    see(key, member, place);
+    visit(member, place, see);
+  }
+}

@@ -1,0 +1,64 @@
+// What service.json says of a service whose code is not in this repository.
+import { z } from "zod";
+
+/** Its folder in services/ has only its contract. */
+export interface External {
+  /** At which the gateway and the REST proxy reach it when deployed, without a path. */
+  readonly url: string;
+  readonly graphqlPath: string;
+  readonly healthPath: string;
+  /** Origin of its change feed. Without one, caches use its responses by time only. */
+  readonly feedUrl: string | undefined;
+  /** Compose and the manifests run it; without one it runs elsewhere. */
+  readonly image: string | undefined;
+  /** `npm start` runs it in the folder of the contract. */
+  readonly command: readonly [string, ...string[]] | undefined;
+  /** The port of `/metrics` on the host of `url`. */
+  readonly metricsPort: number | undefined;
+}
+
+const portMax = 65_535;
+const isPath = /^\/[\w./-]*$/;
+/** A reference as in a container file, with a tag or a digest, so that a deployment is repeatable. */
+const isImage = /^[a-z0-9][\w.:/-]*(?::[\w.-]+|@sha256:[0-9a-f]{64})$/;
+
+const origin = z
+  .string("has to be an origin, such as http://reviews:4005")
+  .refine(isOrigin, "has to be an origin without credentials and path, such as http://reviews:4005");
+const path = z.string("has to be a path, such as /graphql").regex(isPath, "has to be a path, such as /graphql");
+
+export const externalSchema = z
+  .strictObject(
+    {
+      url: origin,
+      graphql: path.default("/graphql"),
+      health: path.default("/health/ready"),
+      feed: origin.optional(),
+      image: z
+        .string("has to be the name of an image")
+        .regex(isImage, "has to be an image with a tag or a digest, such as registry.example/reviews:1.4.0")
+        .optional(),
+      command: z.tuple([z.string().min(1)], z.string(), "has to be a list of a program and its arguments").optional(),
+      metrics: z
+        .int("has to be a port")
+        .min(1, "has to be from 1 to 65,535")
+        .max(portMax, "has to be from 1 to 65,535")
+        .optional(),
+    },
+    "has to be an object with url, and optionally graphql, health, feed, image, command and metrics",
+  )
+  .transform(({ url, graphql, health, feed, image, command, metrics }): External => ({
+    url: new URL(url).origin,
+    graphqlPath: graphql,
+    healthPath: health,
+    feedUrl: feed === undefined ? undefined : new URL(feed).origin,
+    image,
+    command,
+    metricsPort: metrics,
+  }));
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, pathname, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && pathname === "/" && search === "" && hash === "";
+}

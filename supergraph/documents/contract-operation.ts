@@ -1,0 +1,175 @@
+// The operations of an external service in the platform's document: as its tool describes them, with what the REST proxy adds to every route.
+import { isDeepStrictEqual } from "node:util";
+import type { Json } from "@tributary/kit/json/json";
+import { sample } from "openapi-sampler";
+import type { Contract } from "../contract/contract.ts";
+import { type ContractOperation, idOf, readOperations, resolveReference } from "../contract/contract-operations.ts";
+import { entriesOf, isRecord, type JsonRecord, listOf, memberOf, textOf } from "../contract/json-record.ts";
+import type { Components } from "./openapi-components.ts";
+import { addPlatformResponses, parametersOfEveryRequest } from "./openapi-operation.ts";
+
+/** Names in `components/schemas`, with their schemas. */
+export type TakenSchemas = Map<string, unknown>;
+
+export interface DocumentedOperation {
+  readonly template: string;
+  readonly method: string;
+  readonly operation: Json;
+}
+
+const schemaPrefix = "#/components/schemas/";
+
+/** @param taken gets the schemas to which the operations refer. Another one with the same name is renamed: `Review` of reviews to `ReviewsReview`. */
+export function writeContractOperations(
+  contract: Contract,
+  version: number,
+  { components, taken }: { readonly components: Components; readonly taken: TakenSchemas },
+): readonly DocumentedOperation[] {
+  const copy = createCopier(contract, taken);
+  const operations = readOperations(contract).filter((operation) => operation.version === version);
+  return operations.map((operation) => ({
+    template: operation.template,
+    method: operation.method.toLowerCase(),
+    operation: writeOperation(contract, operation, { copy, components }),
+  }));
+}
+
+/** `line-items` is Line items, as the platform's own tags are spelled. */
+export function tagOf(name: string): string {
+  const words = name.replaceAll("-", " ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+interface WritingContext {
+  readonly copy: (value: unknown) => Json;
+  readonly components: Components;
+}
+
+const copiedMembers = ["description", "deprecated", "x-scopes"] as const;
+/** The platform's own declarations of these headers say more. */
+const platformHeaders = new Set(["if-none-match", "consistency-token", "authorization"]);
+
+function writeOperation(
+  { name, document }: Contract,
+  source: ContractOperation,
+  { copy, components }: WritingContext,
+): Json {
+  const { operation, method, parameters, settings } = source;
+  const copied = copiedMembers.filter((member) => Object.hasOwn(operation, member));
+  const summary = textOf(operation["summary"]);
+  const isOwn = (parameter: JsonRecord) =>
+    parameter["in"] !== "header" || !platformHeaders.has(String(parameter["name"]).toLowerCase());
+  const body = resolveReference(document, operation["requestBody"]);
+  const responses = Object.fromEntries(
+    entriesOf(operation["responses"]).map(([status, response]) => {
+      const copied = copy(resolveReference(document, response));
+      const { content } = copied;
+      return [status, isRecord(content) ? { ...copied, content: describeContent(content) } : copied] as const;
+    }),
+  );
+  const isRead = method === "GET";
+  return {
+    operationId: idOf(source),
+    summary,
+    description: `${summary}.`,
+    ...Object.fromEntries(copied.map((member) => [member, copy(operation[member])])),
+    tags: [tagOf(name)],
+    security: needsToken(document, operation) ? [{ bearer: [] }] : [{}, { bearer: [] }],
+    parameters: [
+      ...parameters.filter(isOwn).map((parameter) => describeParameter(copy(parameter))),
+      ...parametersOfEveryRequest(isRead, components),
+    ],
+    ...(isRecord(body) ? { requestBody: describeBody(document, body, copy) } : {}),
+    responses: addPlatformResponses(responses, {
+      isRead,
+      acceptsKey: settings.idempotencyKey !== undefined,
+      components,
+    }),
+  };
+}
+
+/** In the form of the platform's own parameters: with a schema, which has the examples. */
+function describeParameter({ example, examples, schema = {}, ...members }: Json): Json {
+  const values = [
+    ...(example === undefined ? [] : [example]),
+    ...entriesOf(examples).map(([, item]) => memberOf(item, "value")),
+  ];
+  return {
+    required: false,
+    ...members,
+    schema: values.length === 0 ? schema : { ...(schema as Json), examples: values },
+  };
+}
+
+/** The form "Try it" of the reference needs an example: without one, values are made from the schema. */
+function describeBody(document: unknown, body: JsonRecord, copy: (value: unknown) => Json): Json {
+  const content = Object.entries(describeContent(copy(body["content"] ?? {}))).map(([type, media]) => {
+    const { examples } = media as Json;
+    if (examples !== undefined) return [type, media] as const;
+    const schema = memberOf(memberOf(body["content"], type), "schema") as Parameters<typeof sample>[0];
+    const value = sample(schema ?? {}, { quiet: true }, document as object);
+    return [type, { ...(media as Json), examples: { made: { summary: "From the schema", value } } }] as const;
+  });
+  return { required: true, ...copy(body), content: Object.fromEntries(content) };
+}
+
+/** In the form of the platform's own: with a schema, and examples with summaries. */
+function describeContent(content: Json): Json {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, media]) => {
+      const { schema = {}, example, examples, ...members } = media as Json;
+      const named = example === undefined ? entriesOf(examples) : [["example", { value: example }] as const];
+      const described = named.map(([name, item]) => [name, { summary: name, ...(item as object) }] as const);
+      return [type, { ...members, schema, ...(named.length === 0 ? {} : { examples: Object.fromEntries(described) }) }];
+    }),
+  );
+}
+
+/** OpenAPI 3.1, 4.8.30: an empty requirement makes the others optional. */
+function needsToken(document: unknown, operation: JsonRecord): boolean {
+  const requirements = listOf(operation["security"] ?? memberOf(document, "security"));
+  return requirements.length > 0 && requirements.every((requirement) => entriesOf(requirement).length > 0);
+}
+
+function createCopier({ name, document }: Contract, taken: TakenSchemas): (value: unknown) => Json {
+  const names = new Map<string, string>();
+  const prefix = name
+    .split("-")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+
+  function addSchema(schemaName: string): string {
+    const known = names.get(schemaName);
+    if (known !== undefined) return known;
+    const schema = resolveReference(document, { $ref: `${schemaPrefix}${schemaName}` });
+    // The names first, as a schema may refer to itself.
+    names.set(schemaName, schemaName);
+    const isTaken = taken.has(schemaName) && !isDeepStrictEqual(taken.get(schemaName), copy(schema));
+    const newName = isTaken ? `${prefix}${schemaName}` : schemaName;
+    names.set(schemaName, newName);
+    taken.set(newName, copy(schema));
+    return newName;
+  }
+
+  function copy(value: unknown): Json {
+    if (Array.isArray(value)) return value.map(copy) as unknown as Json;
+    if (!isRecord(value)) return value as Json;
+    const reference = value["$ref"];
+    if (typeof reference === "string") {
+      if (reference.startsWith(schemaPrefix))
+        return { ...copyMembers(value), $ref: `${schemaPrefix}${addSchema(reference.slice(schemaPrefix.length))}` };
+      return copy(resolveReference(document, value));
+    }
+    return copyMembers(value);
+  }
+
+  function copyMembers(value: JsonRecord): Json {
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => key !== "$ref")
+        .map(([key, member]) => [key, copy(member)]),
+    );
+  }
+
+  return copy;
+}
