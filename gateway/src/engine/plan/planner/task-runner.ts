@@ -1,5 +1,6 @@
 // Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
 import { ApolloGateway } from "@apollo/gateway";
+import { withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
 import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
   readIntrospectionKey,
@@ -29,7 +30,7 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
     // Before `validate`: for a supergraph that both reject, this error message is clearer.
     const planner = createQueryPlanner(supergraphSdl);
-    await validate(withoutCacheTagLink(supergraphSdl), log);
+    await validate(withOneOfDefinitionText(withoutCacheTagLink(supergraphSdl)), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
