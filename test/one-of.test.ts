@@ -45,6 +45,11 @@ afterAll(() => Promise.all(subgraphs.map((subgraph) => subgraph.close())));
 
 describe.each([
   ["that this repository composed", (sdl: string) => sdl],
+  [
+    "that links the directive",
+    (sdl: string) =>
+      sdl.replace("\nschema\n", `$&  @link(url: "https://example.com/oneOf/v1.0", import: ["@oneOf"])\n`),
+  ],
   ["without a definition of @oneOf", (sdl: string) => sdl.replace("directive @oneOf on INPUT_OBJECT", "")],
 ])("a supergraph %s", (_, edit) => {
   let gateway: RunningGateway;

@@ -1,4 +1,4 @@
-// Carries `@oneOf` around Apollo's composition, which drops it (docs/decisions/0013).
+// Carries `@oneOf` around Apollo's composition, which drops it (docs/decisions/0013-one-of-around-composition.md).
 import { oneOfDefinition } from "@tributary/kit/federation/one-of";
 import {
   type InputObjectTypeDefinitionNode,

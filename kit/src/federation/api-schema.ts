@@ -1,7 +1,7 @@
 import { GraphQLSchema, isInputObjectType } from "graphql";
 
 /**
- * What clients see of a supergraph's API schema as Apollo's libraries build it: with `@oneOf`, which they drop, and without subscriptions, which
+ * What clients see of a supergraph's API schema as Apollo's libraries build it: with `@oneOf`, which they may drop, and without subscriptions, which
  * the gateway does not serve. The types that only subscriptions return remain.
  */
 export function toClientSchema(schema: GraphQLSchema, oneOfInputs: Iterable<string>): GraphQLSchema {

@@ -1,5 +1,5 @@
-// `@oneOf` (GraphQL specification, "OneOf Input Objects"). Apollo's libraries for federation do not know it: they reject a schema that does not
-// define it, and drop it from what they print (docs/decisions/0013).
+// `@oneOf` (GraphQL specification, "OneOf Input Objects"). Apollo's libraries for federation do not know it: they reject a schema that applies
+// it without a definition, and often drop it (docs/decisions/0013-one-of-around-composition.md).
 import { type DirectiveDefinitionNode, type DocumentNode, Kind, parse } from "graphql";
 
 export const oneOfDefinition = "directive @oneOf on INPUT_OBJECT";

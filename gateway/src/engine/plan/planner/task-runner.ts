@@ -1,7 +1,7 @@
 // Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
 import { ApolloGateway } from "@apollo/gateway";
 import { withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
-import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
+import { assertValidSchema, buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
   readIntrospectionKey,
   writeIntrospection,
@@ -32,6 +32,8 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
     const planner = createQueryPlanner(supergraphSdl);
     await validate(withOneOfDefinitionText(withoutCacheTagLink(supergraphSdl)), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
+    // Here, and not only by Apollo Server in the main thread, because an error of a planner worker is one of the supergraph: it is not retried.
+    assertValidSchema(apiSchema);
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
     setImmediate(warmPlanner, planner);
