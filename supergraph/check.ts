@@ -57,6 +57,7 @@ export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
       });
       return finish(1, ...report);
     }
+    print(current.warnings.map((warning) => `note: ${warning}\n`).join(""));
     const baseState = base && readBaseState(base, subgraphs);
     const acceptedChanges = readAcceptedChanges(root);
     if (!acceptedChanges.ok) return finish(1, ...acceptedChanges.errors);

@@ -1,25 +1,26 @@
 import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
+import { toClientSchema } from "@tributary/kit/federation/api-schema";
+import { listOneOfInputs, withOneOfDefinition } from "@tributary/kit/federation/one-of";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
 import {
   type CompositionError,
+  type CompositionHint,
   type ValueOrErrors,
   createCompositionError,
   createMissingSchemaError,
   createSyntaxError,
+  printWarnings,
 } from "./composition/composition-errors.ts";
+import { lowerFederationVersions } from "./composition/federation-versions.ts";
 import { combineResults, type GeneratorResult } from "./composition/generated-files.ts";
+import { findOneOfProblems, restoreOneOf } from "./composition/one-of.ts";
 import { type ParsedSubgraph, parseSubgraph } from "./composition/places.ts";
 import { findPriorityProblems } from "./composition/priorities.ts";
+import { findUnservedSubscriptions, findUnsupportedDirectiveProblems } from "./composition/unsupported.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
 import { readServices } from "./services.ts";
 import { readSubgraphs, type Subgraph, type SubgraphSource } from "./subgraphs.ts";
-
-interface CompositionHint {
-  readonly code: string;
-  readonly level: string;
-  readonly message: string;
-}
 
 interface ComposedGraph {
   /** With join directives, from which the gateway plans queries. */
@@ -47,18 +48,25 @@ export function composeSchemas(
 ): ValueOrErrors<ComposedGraph> {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
-  const otherErrors = findProblems(parsed);
-  const result = compose(parsed);
+  const versions = lowerFederationVersions(parsed);
+  if (versions.errors.length > 0) return { ok: false, errors: versions.errors };
+  const otherErrors = [
+    ...findProblems(parsed),
+    ...findOneOfProblems(parsed),
+    ...findUnsupportedDirectiveProblems(parsed),
+  ];
+  const result = compose(versions.subgraphs);
   if (result.errors) {
     const compositionErrors = result.errors.map((error) => createCompositionError(error, parsed));
     return { ok: false, errors: [...compositionErrors, ...otherErrors] };
   }
   if (otherErrors.length > 0) return { ok: false, errors: otherErrors };
+  const oneOfInputs = new Set(parsed.flatMap(({ document }) => [...listOneOfInputs(document)]));
   return {
     ok: true,
-    supergraphSdl: `${result.supergraphSdl.trim()}\n`,
-    apiSdl: printApi(result),
-    hints: toHints(result),
+    supergraphSdl: `${restoreOneOf(result.supergraphSdl, oneOfInputs).trim()}\n`,
+    apiSdl: printApi(result, oneOfInputs),
+    hints: [...versions.hints, ...findUnservedSubscriptions(parsed), ...toHints(result)],
   };
 }
 
@@ -78,8 +86,7 @@ function composeGraphFiles(sources: readonly SubgraphSource[]): GeneratorResult 
     { path: "supergraph/supergraph.graphql", content: graph.supergraphSdl },
     { path: "supergraph/api.graphql", content: graph.apiSdl },
   ];
-  const warnings = graph.hints.filter(({ level }) => level === "WARN");
-  return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
+  return { ok: true, files, warnings: printWarnings(graph.hints) };
 }
 
 function toRoutesFile(merged: ValueOrErrors<{ readonly routes: readonly Route[] }>): GeneratorResult {
@@ -124,7 +131,9 @@ function parseAll(sources: readonly SubgraphSource[]): {
 }
 
 function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
-  const services = parsed.map(({ source, document }) => ({ name: source.name, url: source.url, typeDefs: document }));
+  const services = parsed.map(({ source: { name, url }, document }) => {
+    return { name, url, typeDefs: withOneOfDefinition(document) };
+  });
   try {
     return composeServices(services);
   } catch (error) {
@@ -133,8 +142,9 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
   }
 }
 
-function printApi({ schema }: CompositionSuccess): string {
-  const apiSchema = schema.toAPISchema().toGraphQLJSSchema({ includeDefer: true, includeStream: true });
+function printApi({ schema }: CompositionSuccess, oneOfInputs: ReadonlySet<string>): string {
+  const incremental = { includeDefer: true, includeStream: true };
+  const apiSchema = toClientSchema(schema.toAPISchema().toGraphQLJSSchema(incremental), oneOfInputs);
   const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
   return `${apiSdl}\n`;
 }

@@ -87,6 +87,27 @@ test("the removal of a deprecated argument, input field or enum value suggests a
   for (const reason of ["1", "2", "3"]) expect(text).toContain(`it is deprecated ("${reason}")`);
 });
 
+test("@oneOf on an existing input breaks clients, and its removal does not", async () => {
+  const input = "input By { id: ID name: String }\n";
+  const addition = `${input}extend type Query {\n  find(by: By): User\n}\n`;
+  const before = { ...sampleFiles, [users]: sampleFiles[users] + addition };
+  const after = withChange(before, users, "input By {", "input By @oneOf {");
+  const added = await checkChange(before, after);
+  expect(added.code).toBe(1);
+  expect(added.text).toContain(
+    `BREAKING ${users}:${lineOf(before, users, "input By")}:7 (@tributary/users-team) DIRECTIVE_USAGE_INPUT_OBJECT_ADDED By`,
+  );
+  expect(added.text).toContain("Instead: keep the input without @oneOf");
+  const removed = await checkChange(after, before);
+  expect(removed.text).toMatch(/^The supergraph composes and breaks no client/);
+});
+
+test("the check prints the notices of the composition", async () => {
+  const { code, text } = await checkEdit((files) => withChange(files, users, "federation/v2.14", "federation/v2.15"));
+  expect(text).toMatch(/^note: FEDERATION_VERSION_LOWERED: services\/users\/schema\.graphql:1:15 /);
+  expect(code).toBe(0);
+});
+
 test("an accepted change passes, and is listed with its owner, date and reason", async () => {
   const { code, text } = await checkEdit((files) => withEntries(withoutNickname(files), nicknameRemoval));
   expect(text).toMatch(
@@ -392,6 +413,12 @@ async function checkEdit(edit: (files: Files) => Files) {
   const root = writeRepository({});
   cpSync(template, root, { recursive: true });
   writeFiles(root, edit(sampleFiles));
+  return check(root);
+}
+
+async function checkChange(before: Files, after: Files) {
+  const root = await commitRepository(before);
+  writeFiles(root, after);
   return check(root);
 }
 

@@ -176,6 +176,16 @@ test("an accepted change is not reported", async () => {
   );
 });
 
+test("a notice of the composition is printed when it is new", async () => {
+  const dev = await start(sampleFiles, "main");
+  const edited = withChange(sampleFiles, users, "federation/v2.14", "federation/v2.15");
+  const notice = expect.stringMatching(/^FEDERATION_VERSION_LOWERED: services\/users\/schema\.graphql:1:15 /);
+  expect(await dev.save(edited)).toEqual([notice]);
+  expect(await dev.save(withChange(edited, users, "One user.", "A user."))).toEqual([]);
+  expect(await dev.save(sampleFiles)).toEqual([]);
+  expect(await dev.save(edited)).toEqual([notice]);
+});
+
 test("a base without routes.json does not stop the dev loop", async () => {
   const { save, root } = await start(sampleFiles, "main");
   git(root, "rm", "-q", "--cached", "supergraph/routes.json");

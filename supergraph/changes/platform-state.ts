@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Json } from "@tributary/kit/json/json";
 import type { GraphState } from "./change-places.ts";
 import { composeGraphAndRoutes } from "../compose.ts";
-import type { ValueOrErrors } from "../composition/composition-errors.ts";
+import { printWarnings, type ValueOrErrors } from "../composition/composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
 import { composeDocuments, documentFile } from "../documents/compose-documents.ts";
 import type { DocumentsByVersion } from "./openapi-changes.ts";
@@ -23,7 +23,7 @@ export interface PlatformState {
 export async function readCurrentState(
   root: string,
   subgraphs: readonly Subgraph[],
-): Promise<ValueOrErrors<{ readonly state: PlatformState }>> {
+): Promise<ValueOrErrors<{ readonly state: PlatformState; readonly warnings: readonly string[] }>> {
   const sources = readSubgraphs(root, subgraphs);
   const composed = await composeGraphAndRoutes(root, sources);
   if (!composed.ok) return composed;
@@ -37,7 +37,7 @@ export async function readCurrentState(
     documents: parseDocuments(routes, (path) => generatedTexts.get(path)),
     subgraphs,
   };
-  return { ok: true, state };
+  return { ok: true, state, warnings: printWarnings(graph.hints) };
 }
 
 function readFromDisk(file: string): string | undefined {

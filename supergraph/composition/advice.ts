@@ -18,6 +18,8 @@ const adviceByType: Readonly<Record<string, string>> = {
   [ChangeType.InputFieldDefaultValueChanged]: "keep the default, or make sure that no client relies on it.",
   [ChangeType.EnumValueRemoved]: `keep the value, ${deprecate}`,
   [ChangeType.EnumValueAdded]: "make sure that clients handle unknown values.",
+  [ChangeType.DirectiveUsageInputObjectAdded]:
+    "keep the input without @oneOf, and add an input with @oneOf for a new argument or field.",
   [ChangeType.TypeRemoved]: "keep the type, and mark the fields that lead to it @deprecated.",
   [ChangeType.TypeKindChanged]: "add a type of another name, and mark the fields that lead to this one @deprecated.",
   [ChangeType.UnionMemberRemoved]: "keep the member, and stop returning it when no client selects it.",
@@ -42,6 +44,8 @@ export function adviceFor(type: string, deprecation?: string): string {
 const agreeOnType = "give it the same type in each subgraph, or agree on one with the owners of the other places.";
 
 const compositionAdviceByCode: Readonly<Record<string, string>> = {
+  DIRECTIVE_NOT_SUPPORTED:
+    "remove the directive. The service itself has to enforce what it protects: see docs/federation.md.",
   ENUM_VALUE_MISMATCH: "give the enum the same values in each subgraph: it is used as an input and as an output.",
   EXTERNAL_MISSING_ON_BASE: "restore the field, or first remove every @external, @requires and @provides of it.",
   EXTERNAL_TYPE_MISMATCH: agreeOnType,
@@ -52,6 +56,8 @@ const compositionAdviceByCode: Readonly<Record<string, string>> = {
     "correct the name or the definition. A type of another subgraph has to be defined here too, with its @key.",
   KEY_INVALID_FIELDS:
     'restore the field of the key; to rename it, keep it beside the new one: see "Rename a key" in CONTRIBUTING.md.',
+  ONE_OF_FIELD: "let the field be nullable, without a default: a client sends exactly one field.",
+  ONE_OF_MISMATCH: "mark the input @oneOf in each subgraph that defines it, or in none.",
   PRIORITY_MISMATCH: "declare the same class in each subgraph, or declare it in one of them only.",
   PRIORITY_NOT_AT_ROOT:
     "declare the priority of the root fields from which clients select this field. Only root fields have one.",
@@ -63,7 +69,8 @@ const compositionAdviceByCode: Readonly<Record<string, string>> = {
   SATISFIABILITY_ERROR:
     "give the type a @key that the subgraphs named above resolve, or resolve the field in the subgraph of the root field.",
   TYPE_KIND_MISMATCH: "define the type with the same kind in each subgraph, or give one of them another name.",
-  UNKNOWN_FEDERATION_LINK_VERSION: "link the version of the federation specification that the other schemas link.",
+  UNKNOWN_FEDERATION_LINK_VERSION:
+    "link a supported version. docs/federation.md lists the directives of each version and what they do here.",
 };
 
 export function compositionAdviceFor(code: string): string {

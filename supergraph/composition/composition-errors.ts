@@ -12,6 +12,17 @@ export interface CompositionError extends Partial<Place> {
   readonly advice?: string;
 }
 
+export interface CompositionHint {
+  readonly code: string;
+  /** Apollo's: only `WARN` is printed. */
+  readonly level: string;
+  readonly message: string;
+}
+
+export function printWarnings(hints: readonly CompositionHint[]): string[] {
+  return hints.filter(({ level }) => level === "WARN").map(({ code, message }) => `${code}: ${message}`);
+}
+
 /** `errors` are all that prevent the value. */
 export type ValueOrErrors<Value> =
   | ({ readonly ok: true } & Value)

@@ -100,9 +100,12 @@ function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: Schem
       if (next.ok && lastComposition?.ok === false) print("start", "the supergraph composes again");
       // A blocked service whose schema was reverted restarts too: its code may have changed.
       const changedBefore = findChangedServices();
+      const reported = lastComposition?.ok ? lastComposition.warnings : [];
       lastComposition = next;
-      if (next.ok) lastValid = next.schemas;
-      else report(print, "the supergraph does not compose; the last valid one remains in use", next.report);
+      if (next.ok) {
+        lastValid = next.schemas;
+        for (const warning of next.warnings.filter((text) => !reported.includes(text))) print("start", warning);
+      } else report(print, "the supergraph does not compose; the last valid one remains in use", next.report);
       return [...new Set([...changedBefore, ...findChangedServices()])];
     },
     /** `hasBreakingChanges` explains the order. If a service does not become ready, the next batch publishes. */

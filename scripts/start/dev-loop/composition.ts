@@ -9,7 +9,12 @@ import type { ServiceName } from "../parts.ts";
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
 export type Composed =
-  | { readonly ok: true; readonly graph: GraphState; readonly schemas: Schemas }
+  | {
+      readonly ok: true;
+      readonly graph: GraphState;
+      readonly warnings: readonly string[];
+      readonly schemas: Schemas;
+    }
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
 /** An error report lists first the files that changed since `lastValid`, or else since main. */
@@ -20,11 +25,14 @@ export async function composeSources(
 ): Promise<Composed> {
   // Loaded when first needed: the modules take half a second to load, and the start itself does not use them.
   const { composeSubgraphs } = await import("../../../supergraph/compose.ts");
+  const { printWarnings } = await import("../../../supergraph/composition/composition-errors.ts");
   const { reportCompositionErrors } = await import("../../../supergraph/composition/composition-report.ts");
   const { findSchemaBaseline } = await import("../../../supergraph/composition/schema-baseline.ts");
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
-  if (composition.ok) return { ok: true, graph: { ...composition, sources }, schemas };
+  if (composition.ok) {
+    return { ok: true, graph: { ...composition, sources }, warnings: printWarnings(composition.hints), schemas };
+  }
   const baseline = lastValid ? toBaseline(lastValid) : findSchemaBaseline(root);
   return { ok: false, report: reportCompositionErrors(composition.errors, { sources, baseline }), schemas };
 }

@@ -36,6 +36,7 @@ import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { StreamedListsRule } from "../parse/incremental-delivery.ts";
 import { NumericLiteralsRule } from "../parse/numeric-input.ts";
+import { OneOfVariablesRule } from "../parse/one-of-variables.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { PersistedQueries } from "../parse/persisted-queries.ts";
 import { requireOperation } from "../parse/operation.ts";
@@ -190,7 +191,7 @@ function createServer(o: DocumentValidatorOptions): ValidationServer {
     introspection: o.introspection,
     hideSchemaDetailsFromClientErrors: !o.introspection,
     parseOptions: { maxTokens: o.documentTokensMax, noLocation: true },
-    validationRules: [NumericLiteralsRule, StreamedListsRule],
+    validationRules: [NumericLiteralsRule, OneOfVariablesRule, StreamedListsRule],
     validationOptions: { maxErrors: validationErrorsMax },
     maxRecursiveSelections: o.operationLimits.selectionsMax,
     documentStore: toDocumentStore(o.operations),

@@ -38,10 +38,10 @@ export function requireOperation(
   if (!operation) throw new Rejection("OPERATION_RESOLUTION_FAILURE", describeMissing(operationName));
   const operationType = operation.operation;
   // graphql-js 16 has no rule for an operation type that the schema lacks (17 has KnownOperationTypesRule).
-  if (!schema.getRootType(operationType))
-    throw new Rejection("GRAPHQL_VALIDATION_FAILED", `The schema has no ${operationType}s.`);
   if (operationType === OperationTypeNode.SUBSCRIPTION)
     throw new Rejection("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not supported.");
+  if (!schema.getRootType(operationType))
+    throw new Rejection("GRAPHQL_VALIDATION_FAILED", `The schema has no ${operationType}s.`);
   return operation;
 }
 

@@ -1,6 +1,7 @@
 // Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
 import { ApolloGateway } from "@apollo/gateway";
-import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
+import { withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
+import { assertValidSchema, buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
   readIntrospectionKey,
   writeIntrospection,
@@ -29,8 +30,10 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
     // Before `validate`: for a supergraph that both reject, this error message is clearer.
     const planner = createQueryPlanner(supergraphSdl);
-    await validate(withoutCacheTagLink(supergraphSdl), log);
+    await validate(withOneOfDefinitionText(withoutCacheTagLink(supergraphSdl)), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
+    // Here, and not only by Apollo Server in the main thread, because an error of a planner worker is one of the supergraph: it is not retried.
+    assertValidSchema(apiSchema);
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
     setImmediate(warmPlanner, planner);

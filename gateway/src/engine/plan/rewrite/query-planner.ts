@@ -3,6 +3,8 @@
 // Once per supergraph: planner-supergraph.ts changes the supergraph (override-labels, synthetic-fields, separate-requires).
 // For each operation, in this order: split-mutation (one operation per root field), plan-resolvable (fields that no subgraph can resolve),
 // executable-directives (names and defaults), Apollo's planner, separate-branches (of interface objects), restore-plan (the published names).
+import { toClientSchema } from "@tributary/kit/federation/api-schema";
+import { listOneOfInputs, withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, printSchema } from "graphql";
@@ -55,12 +57,13 @@ const pathsMax = 10_000;
 patchFetchMerging();
 
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
-export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
+export function createQueryPlanner(publishedSdl: string): QueryPlanner {
+  const supergraphSdl = withOneOfDefinitionText(publishedSdl);
   const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
     createPlannerSupergraph(supergraphSdl);
   const supergraph = validateSupergraph(supergraphSdl);
   const plannerNames = chooseDirectiveNames(document);
-  const apiSdl = withExecutableDirectives(writeApi(supergraph, plannerNames), document);
+  const apiSdl = withExecutableDirectives(writeApi(supergraph, plannerNames, listOneOfInputs(document)), document);
   const publishedDirectiveNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
   const additions = { syntheticFields, virtualSubgraphs, publishedDirectiveNames };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
@@ -97,9 +100,9 @@ function validateSupergraph(supergraphSdl: string): Supergraph {
 }
 
 /** With `@defer` and `@stream`, unless a subgraph defines its own. */
-function writeApi(supergraph: Supergraph, defined: DirectiveNames): string {
+function writeApi(supergraph: Supergraph, defined: DirectiveNames, oneOfInputs: ReadonlySet<string>): string {
   const incremental = { includeDefer: !defined.has("defer"), includeStream: !defined.has("stream") };
-  return printSchema(supergraph.apiSchema().toGraphQLJSSchema(incremental));
+  return printSchema(toClientSchema(supergraph.apiSchema().toGraphQLJSSchema(incremental), oneOfInputs));
 }
 
 /** @returns the planner, and the API schema by which it reads operations. */

@@ -18,6 +18,17 @@ test.each([
   );
 });
 
+test.each(["authenticated", "requiresScopes", "policy"])("@%s without a link is rejected too", (name) => {
+  const declared = `directive @${name} on FIELD_DEFINITION type Query { a: Int @${name} b: Int @${name} }`;
+  expect(() => rejectUnsupportedFeatures(parse(declared))).toThrow(
+    `cannot be served: it declares @${name} itself and applies it, and the gateway does not enforce @${name}.`,
+  );
+  const unused = `directive @${name} on FIELD_DEFINITION type Query { a: Int }`;
+  expect(() => rejectUnsupportedFeatures(parse(unused))).not.toThrow();
+  const custom = `schema @link(url: "https://example.com/${name}/v1.0") { query: Query } ${declared}`;
+  expect(() => rejectUnsupportedFeatures(parse(custom))).not.toThrow();
+});
+
 test("the error names all problems", () => {
   const links = ["policy", "context"].map((name) => `@link(url: "https://specs.apollo.dev/${name}/v0.1")`);
   expect(() => rejectUnsupportedFeatures(parse(`schema ${links.join(" ")} { query: Query }`))).toThrow(

@@ -1,13 +1,8 @@
 // The features that a supergraph links: supported features, features for which the gateway rejects the supergraph, and directives without effect.
-import {
-  type CoreFeature,
-  DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
-  FeatureUrl,
-  type Schema,
-} from "@apollo/federation-internals";
-import { type DocumentNode, Kind, specifiedDirectives } from "graphql";
+import { type CoreFeature, DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, type Schema } from "@apollo/federation-internals";
+import { findUnsupportedDirectives } from "@tributary/kit/federation/unsupported-directives";
+import { type DocumentNode, specifiedDirectives } from "graphql";
 import { priorityFeature } from "./root-field-priorities.ts";
-import { stringOf } from "./supergraph-directives.ts";
 
 /** The planner's default features, and `@cacheTag`, which changes no plan. */
 export const supportedFeatures: ReadonlySet<string> = new Set([
@@ -25,32 +20,13 @@ export function withoutCacheTagLink(supergraphSdl: string): string {
   return supergraphSdl.replaceAll(cacheTagLinks, "");
 }
 
-/** By the identity of a feature's link: what the gateway does not do for it. Not by directive name, because a supergraph may rename directives. */
-const unsupported: ReadonlyMap<string, string> = new Map([
-  ["https://specs.apollo.dev/authenticated", "does not enforce @authenticated"],
-  ["https://specs.apollo.dev/requiresScopes", "does not enforce @requiresScopes"],
-  ["https://specs.apollo.dev/policy", "does not enforce @policy"],
-  ["https://specs.apollo.dev/context", "does not pass the arguments of @fromContext"],
-  ["https://specs.apollo.dev/connect", "does not call connectors"],
-]);
-
 /**
- * Rejects supergraphs with unsupported features. Directives that protect data must not be ignored. A link is recognized by its argument (`url` of
- * `@link`, `feature` of the older `@core`), because a supergraph may rename `@link` too.
+ * Rejects supergraphs with directives that the gateway cannot serve: those that protect data must not be ignored.
  * @throws Error that names each feature and the reason.
  */
-export function rejectUnsupportedFeatures({ definitions }: DocumentNode): void {
-  const schemas = definitions.filter(
-    (node) => node.kind === Kind.SCHEMA_DEFINITION || node.kind === Kind.SCHEMA_EXTENSION,
-  );
-  const problems = schemas.flatMap(({ directives = [] }) =>
-    directives.flatMap((link) => {
-      const url = stringOf(link, "url") ?? stringOf(link, "feature") ?? "";
-      const problem = unsupported.get(FeatureUrl.maybeParse(url)?.identity ?? "");
-      return problem === undefined ? [] : [`it links ${url}, and the gateway ${problem}`];
-    }),
-  );
-  if (problems.length > 0) throw new Error(`The supergraph cannot be served: ${problems.join("; ")}.`);
+export function rejectUnsupportedFeatures(supergraph: DocumentNode): void {
+  const problems = new Set(findUnsupportedDirectives(supergraph).map(({ problem }) => problem));
+  if (problems.size > 0) throw new Error(`The supergraph cannot be served: ${[...problems].join("; ")}.`);
 }
 
 /** Directives of a supergraph that have no effect in this gateway. The gateway logs them. */
