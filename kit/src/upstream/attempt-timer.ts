@@ -64,7 +64,7 @@ export function createAttemptTimer<Connection>(o: AttemptTimerOptions<Connection
     start(attempted, nowMs) {
       if (!replicas.hasHealthyAlternative(attempted.tried)) return undefined;
       const usualTimeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * latencies.p99Ms());
-      const timeoutMaxMs = (attempted.endsAtMs - nowMs) / 2;
+      const timeoutMaxMs = Math.max(0, attempted.endsAtMs - nowMs) / 2;
       return setTimeout(onTimeout, Math.min(usualTimeoutMs, timeoutMaxMs), attempted);
     },
   };
