@@ -1,0 +1,80 @@
+"""Start, health, draining, and what is in the log."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
+import httpx
+from conftest import Service, execute, wait_until
+
+
+def test_the_problems_of_the_configuration_are_reported_at_once() -> None:
+    environment = os.environ | {"PROFILE": "production", "PORT": "x", "CURSOR_KEYS": "short"}
+    environment.pop("DATABASE_URL")
+    command = [sys.executable, "-m", "reviews"]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    assert all(name in process.stderr for name in ("database_url", "port", "cursor_keys"))
+    production = os.environ | {"PROFILE": "production"}
+    process = subprocess.run(command, env=production, capture_output=True, text=True, check=False)
+    assert "production requires CURSOR_KEYS, FEED_KEYS, ISSUER, JWKS_URL" in process.stderr
+
+
+def test_it_drains_on_sigterm(start_service: Callable[..., Service], database_url: str) -> None:
+    service = start_service(DRAIN_DELAY_MS="1000")
+    execute(database_url, "create table if not exists held (id int)")
+    with httpx.Client() as client:
+        assert client.get(f"{service.url}/health/ready").status_code == 200
+        service.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: client.get(f"{service.url}/health/ready").status_code == 503)
+        assert client.get(f"{service.url}/health/live").status_code == 200
+        response = client.get(f"{service.url}/rest/v2/reviews")
+        assert (response.status_code, response.headers["connection"]) == (200, "close")
+    assert service.process.wait() == 0
+
+
+def test_a_pending_response_is_completed_before_the_process_exits(
+    start_service: Callable[..., Service], database_url: str, post: str
+) -> None:
+    service = start_service()
+    review = service.create("1", post)
+    lock = subprocess.Popen(
+        [sys.executable, "-c", LOCK, database_url, review["id"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert lock.stdout is not None and lock.stdin is not None and lock.stdout.readline() == b"locked\n"
+    replies: list[httpx.Response] = []
+    path = f"/rest/v2/reviews/{review['id']}"
+    thread = threading.Thread(target=lambda: replies.append(service.request("DELETE", path, user="1")))
+    thread.start()
+    waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'delete from reviews%'"
+    wait_until(lambda: execute(database_url, waiting))
+    service.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: is_closed(service))
+    lock.stdin.close()
+    thread.join()
+    assert replies[0].status_code == 204
+    assert service.process.wait() == 0
+    lock.wait()
+
+
+LOCK = """
+import asyncio, asyncpg, sys
+async def main():
+    connection = await asyncpg.connect(sys.argv[1])
+    async with connection.transaction():
+        await connection.execute("select from reviews where id = $1 for update", int(sys.argv[2]))
+        print("locked", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+asyncio.run(main())
+"""
+
+
+def is_closed(service: Service) -> bool:
+    try:
+        httpx.get(f"{service.url}/health/live")
+    except httpx.ConnectError:
+        return True
+    return False
