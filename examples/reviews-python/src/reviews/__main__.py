@@ -29,7 +29,7 @@ class Server(uvicorn.Server):
         yield
 
 
-def create_server(app: Any, host: str, port: int, grace_ms: int) -> Server:
+def create_server(app: Any, host: str, port: int, grace_seconds: float) -> Server:
     return Server(
         uvicorn.Config(
             app,
@@ -40,7 +40,7 @@ def create_server(app: Any, host: str, port: int, grace_ms: int) -> Server:
             log_level="warning",
             lifespan="off",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=grace_ms // 1000,
+            timeout_graceful_shutdown=grace_seconds,
         )
     )
 
@@ -50,8 +50,8 @@ async def serve(config: Config) -> None:
     feed = Feed(config.database_url)
     async with open_database(config.database_url, feed.on_commit) as database:
         app = create_app(config, database)
-        server = create_server(app, config.host, config.port, config.shutdown_grace_ms)
-        feed_server = create_server(create_feed_app(feed, config), config.host, config.feed_port, 0)
+        server = create_server(app, config.host, config.port, config.shutdown_grace_ms / 1000)
+        feed_server = create_server(create_feed_app(feed, config), config.host, config.feed_port, 1)
         stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)

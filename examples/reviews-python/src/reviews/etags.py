@@ -17,9 +17,6 @@ class Precondition:
     only: list[int] | None = None
     not_: list[int] = field(default_factory=list)
 
-    def allows(self, version: int) -> bool:
-        return version not in self.not_ and (self.only is None or version in self.only)
-
 
 ANY_VERSION = Precondition()
 
