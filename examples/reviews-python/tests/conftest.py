@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -80,6 +81,7 @@ def execute(url: str, sql: str) -> Any:
 
 @dataclass
 class Service:
+    log: Path
     url: str
     feed_url: str
     process: subprocess.Popen[bytes]
@@ -111,7 +113,9 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def start_service(database_url: str, issuer: Issuer) -> Iterator[Callable[..., Service]]:
+def start_service(
+    database_url: str, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Service]]:
     processes = []
 
     def start(**variables: str) -> Service:
@@ -125,9 +129,12 @@ def start_service(database_url: str, issuer: Issuer) -> Iterator[Callable[..., S
             "JWKS_URL": issuer.url,
             **variables,
         }
-        process = subprocess.Popen([sys.executable, "-m", "reviews"], env=environment)
+        log = tmp_path_factory.mktemp("service") / "log"
+        with log.open("wb") as output:
+            command = [sys.executable, "-m", "reviews"]
+            process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
         processes.append(process)
-        service = Service(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{feed_port}", process, issuer)
+        service = Service(log, f"http://127.0.0.1:{port}", f"http://127.0.0.1:{feed_port}", process, issuer)
         wait_until(lambda: process.poll() is None and is_ready(service))
         return service
 

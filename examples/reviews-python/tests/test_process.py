@@ -1,5 +1,6 @@
 """Start, health, draining, and what is in the log."""
 
+import json
 import os
 import signal
 import subprocess
@@ -78,3 +79,43 @@ def is_closed(service: Service) -> bool:
     except httpx.ConnectError:
         return True
     return False
+
+
+def test_the_log_has_each_request_and_each_bug_but_nothing_that_clients_send(
+    service: Service, database_url: str, post: str
+) -> None:
+    def log_of(request_id: str, run: Callable[[dict[str, str]], object]) -> str:
+        before = len(service.log.read_text())
+        run({"x-request-id": request_id, "traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"})
+        wait_until(lambda: request_id in service.log.read_text()[before:])
+        return service.log.read_text()[before:]
+
+    def send_query(headers: dict[str, str]) -> httpx.Response:
+        body = {"query": '{ reviews(after: "sent text") { nodes { stars } } }'}
+        return service.request("POST", "/graphql", json=body, headers=headers)
+
+    rejected = log_of("query-1", send_query)
+    assert json.loads(rejected) == {
+        "requestId": "query-1",
+        "trace_id": "ab" * 16,
+        "method": "POST",
+        "path": "/graphql",
+        "status": 200,
+    }
+    wrong = {"postId": post, "stars": 9, "title": "sent text", "body": "b"}
+    write = log_of(
+        "write-1", lambda h: service.request("POST", "/rest/v2/reviews?a=sent", json=wrong, user="1", headers=h)
+    )
+    assert "sent" not in write and "Traceback" not in write
+    execute(database_url, "alter table reviews rename column stars to renamed")
+    try:
+        query = {"query": '{ review(id: "12345") { stars } }'}
+        bug = log_of("bug-1", lambda headers: service.request("POST", "/graphql", json=query, headers=headers))
+        reply = service.graphql(query["query"])
+        rest = service.request("GET", "/rest/v2/reviews/12345")
+    finally:
+        execute(database_url, "alter table reviews rename column renamed to stars")
+    assert "Traceback" in bug and "12345" not in bug
+    assert reply["errors"][0]["extensions"] == {"code": "INTERNAL_SERVER_ERROR"}
+    assert reply["errors"][0]["message"] == rest.json()["detail"] == "Internal error. Retry later."
+    assert (rest.status_code, rest.headers["content-type"]) == (500, "application/problem+json")

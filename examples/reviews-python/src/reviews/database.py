@@ -1,6 +1,7 @@
 """The connections to PostgreSQL, and where a write is in the change feed."""
 
 import json
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -47,6 +48,7 @@ class Database:
             if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
                 # The primary became a standby: the next sessions find the new primary.
                 await self._pool.expire_connections()
+            logging.warning("database is not available: %r", error)
             raise AppError("SERVICE_UNAVAILABLE", "The database is not available. Retry after 1 s.") from error
 
     @asynccontextmanager

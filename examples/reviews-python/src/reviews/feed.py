@@ -85,8 +85,8 @@ class Feed:
                     self._connection = None
                     self._wake()
                     connection.terminate()
-            except (*UNAVAILABLE, asyncpg.PostgresError):
-                logging.warning("change feed lost its database", exc_info=True)
+            except (*UNAVAILABLE, asyncpg.PostgresError) as error:
+                logging.warning("change feed lost its database: %r", error)
                 await asyncio.sleep(REOPEN_SECONDS)
 
     async def _notify_and_trim(self, connection: asyncpg.Connection) -> None:

@@ -15,6 +15,7 @@ from strawberry.extensions import MaskErrors, MaxTokensLimiter, SchemaExtension
 from strawberry.fastapi import BaseContext, GraphQLRouter
 from strawberry.federation.schema import FederationAny
 from strawberry.schema.config import StrawberryConfig
+from strawberry.types import ExecutionContext
 from strawberry.types.graphql import OperationType
 
 from . import model
@@ -307,6 +308,11 @@ class Schema(strawberry.federation.Schema):
         info.context.cache.entities[str(info.path.key)] = [set() for _ in representations]
         return [self._resolve(info, index, value) for index, value in enumerate(representations)]
 
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Strawberry's own logs every error, with the client's document."""
+        for error in filter(is_bug, errors):
+            logging.error("resolver failed", exc_info=error.original_error)
+
     @staticmethod
     def _resolve(info: Info, index: int, representation: Any) -> Any:
         """Null without an id. An exception is the error of this entity alone."""
@@ -322,14 +328,16 @@ class Schema(strawberry.federation.Schema):
         return AppError("BAD_USER_INPUT", "The type is not an entity of this service.")
 
 
-class Errors(MaskErrors):
-    """Any error but an AppError, or GraphQL's own about the document, is a bug: only the log has it."""
+def is_bug(error: GraphQLError) -> bool:
+    """Without an original error it is GraphQL's own, about the document."""
+    return not isinstance(error.original_error, AppError | None)
 
+
+class Errors(MaskErrors):
     def __init__(self) -> None:
-        super().__init__(lambda error: not isinstance(error.original_error, AppError | None))
+        super().__init__(is_bug)
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
-        logging.error("resolver failed", exc_info=error.original_error)
         return GraphQLError(INTERNAL_ERROR.message, error.nodes, path=error.path, extensions=INTERNAL_ERROR.extensions)
 
 
