@@ -99,7 +99,6 @@ def test_a_reader_resumes_where_it_was_at_any_replica(
     with follow(other, position) as events:
         event = next(events)
         assert (event.kind, f"reviews:on-{post}" in event.data["groups"]) == ("changes", True)
-        # The other replica gets a notification, and reads within milliseconds.
         second = service.request(
             "POST", "/rest/v2/reviews", user="2", json={"postId": post, "stars": 1, "title": "a", "body": "b"}
         )

@@ -127,17 +127,10 @@ def write_groups(groups: list[str]) -> str:
 def write_links(request: Request, links: PageLinks) -> str:
     path = request.scope["raw_path"].decode().removeprefix("/rest")
     others = {name: value for name, value in request.query_params.items() if name != "cursor"}
-    cursors = {
-        "first": {},
-        "next": links.next and {"cursor": links.next},
-        "prev": links.prev and {"cursor": links.prev},
-    }
-    return ", ".join(
-        f'<{path}{query and "?"}{query}>; rel="{rel}"'
-        for rel, cursor in cursors.items()
-        if cursor is not None
-        for query in [urlencode(others | cursor)]
-    )
+    pages = {"first": others}
+    pages |= {rel: others | {"cursor": cursor} for rel, cursor in links.model_dump().items() if cursor is not None}
+    queries = {rel: f"?{urlencode(query)}" if query else "" for rel, query in pages.items()}
+    return ", ".join(f'<{path}{query}>; rel="{rel}"' for rel, query in queries.items())
 
 
 def respond_to_read(request: Request, body: str, etag: str, groups: list[str], headers: dict[str, str]) -> Response:
@@ -177,53 +170,29 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
         link = {"Link": write_links(request, links)}
         return respond_to_read(request, body, body_etag(body.encode()), groups_of_list(filters), link)
 
-    def name(operation: str) -> str:
-        return f"{operation}V{version.number}"
+    def route(method: str, path: str, name: str, summary: str, model: Any = None, status: int = 200) -> Any:
+        operation_id = f"{name}V{version.number}"
+        options = {"summary": summary, "response_model": model, "status_code": status}
+        return router.api_route(path, methods=[method], operation_id=operation_id, **options)
 
-    @router.get(
-        "/reviews",
-        operation_id=name("listReviews"),
-        summary="Reviews, newest first",
-        response_model=version.page,
-    )
+    @route("GET", "/reviews", "listReviews", "Reviews, newest first", version.page)
     async def list_reviews(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
         return await respond_with_list(request, query, Filters(post_id=query.post_id, author_id=query.author_id))
 
-    @router.get(
-        "/posts/{id}/reviews",
-        operation_id=name("listPostReviews"),
-        summary="A post's reviews, newest first; none for an unknown post",
-        response_model=version.page,
-    )
+    @route("GET", "/posts/{id}/reviews", "listPostReviews", "Reviews of a post, newest first", version.page)
     async def list_post_reviews(request: Request, id: str, query: Annotated[PageQuery, Query()]) -> Response:
         return await respond_with_list(request, query, Filters(post_id=id))
 
-    @router.get(
-        "/users/{id}/reviews",
-        operation_id=name("listUserReviews"),
-        summary="A user's reviews, newest first; none for an unknown user",
-        response_model=version.page,
-    )
+    @route("GET", "/users/{id}/reviews", "listUserReviews", "Reviews by a user, newest first", version.page)
     async def list_user_reviews(request: Request, id: str, query: Annotated[PageQuery, Query()]) -> Response:
         return await respond_with_list(request, query, Filters(author_id=id))
 
-    @router.get(
-        "/reviews/{id}",
-        operation_id=name("getReview"),
-        summary="One review",
-        response_model=version.review,
-    )
+    @route("GET", "/reviews/{id}", "getReview", "One review", version.review)
     async def get_review(request: Request, id: str) -> Response:
         review = await actions.get(id)
         return respond_to_read(request, to_json(review), etag_of(review), groups_of_review(review.id), {})
 
-    @router.post(
-        "/reviews",
-        operation_id=name("createReview"),
-        summary="Review a post",
-        status_code=201,
-        response_model=version.review,
-    )
+    @route("POST", "/reviews", "createReview", "Review a post", version.review, 201)
     async def create_review(
         identity: Author,
         body: Annotated[version.new, Body()],  # type: ignore[name-defined]
@@ -236,12 +205,7 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
             response.headers["Idempotency-Replayed"] = "true"
         return response
 
-    @router.patch(
-        "/reviews/{id}",
-        operation_id=name("changeReview"),
-        summary="Change a review",
-        response_model=version.review,
-    )
+    @route("PATCH", "/reviews/{id}", "changeReview", "Change a review", version.review)
     async def change_review(
         identity: Author,
         id: str,
@@ -252,12 +216,7 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
         versions = read_precondition(if_match, if_none_match, is_required=True)
         return respond_to_write(await actions.change(identity, id, body, versions))
 
-    @router.delete(
-        "/reviews/{id}",
-        operation_id=name("deleteReview"),
-        summary="Delete a review",
-        status_code=204,
-    )
+    @route("DELETE", "/reviews/{id}", "deleteReview", "Delete a review", status=204)
     async def delete_review(
         identity: Deleter,
         id: str,
