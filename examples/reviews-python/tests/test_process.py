@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -119,3 +120,19 @@ def test_the_log_has_each_request_and_each_bug_but_nothing_that_clients_send(
     assert reply["errors"][0]["extensions"] == {"code": "INTERNAL_SERVER_ERROR"}
     assert reply["errors"][0]["message"] == rest.json()["detail"] == "Internal error. Retry later."
     assert (rest.status_code, rest.headers["content-type"]) == (500, "application/problem+json")
+
+
+def test_a_request_that_ends_before_its_body_changes_nothing(service: Service, post: str) -> None:
+    path = f"/rest/v2/reviews/{service.create('1', post)['id']}"
+    headers = [
+        "Host: a",
+        f"Authorization: Bearer {service.issuer.token()}",
+        "X-Request-Id: cut-off",
+        "Content-Length: 9",
+    ]
+    head = "\r\n".join([f"DELETE {path} HTTP/1.1", *headers, "", ""])
+    port = int(service.url.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(head.encode())
+    wait_until(lambda: "cut-off" in service.log.read_text())
+    assert service.request("GET", path).status_code == 200

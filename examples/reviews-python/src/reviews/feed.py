@@ -4,7 +4,9 @@ import asyncio
 import hmac
 import json
 import logging
+import math
 import re
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -90,18 +92,19 @@ class Feed:
                 await asyncio.sleep(REOPEN_SECONDS)
 
     async def _notify_and_trim(self, connection: asyncpg.Connection) -> None:
+        trimmed_at = -math.inf
         while True:
             async with self._lock:
-                await connection.execute(TRIM)
+                if self._committed.is_set():
+                    self._committed.clear()
+                    # Not in the transaction of the write: NOTIFY would make all writes commit one after another.
+                    await connection.execute(f"notify {CHANNEL}")
+                if time.monotonic() - trimmed_at > TRIM_SECONDS:
+                    trimmed_at = time.monotonic()
+                    await connection.execute(TRIM)
             with suppress(TimeoutError):
-                async with asyncio.timeout(TRIM_SECONDS):
-                    while True:
-                        await self._committed.wait()
-                        self._committed.clear()
-                        # Not in the transaction of the write: NOTIFY would make all writes commit one after another.
-                        async with self._lock:
-                            await connection.execute(f"notify {CHANNEL}")
-                        await asyncio.sleep(READ_SECONDS_MIN)
+                await asyncio.wait_for(self._committed.wait(), TRIM_SECONDS)
+            await asyncio.sleep(READ_SECONDS_MIN)
 
     def _wake(self) -> None:
         self._changed.set()

@@ -98,6 +98,8 @@ async def read_body(receive: Receive, bytes_max: int) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise AppError("MALFORMED_REQUEST", "The request ended before its body.")
         body += message.get("body", b"")
         if len(body) > bytes_max:
             raise AppError("PAYLOAD_TOO_LARGE", f"A body has at most {bytes_max:,} bytes.")
