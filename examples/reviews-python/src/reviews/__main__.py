@@ -70,7 +70,7 @@ def write_contract(folder: Path) -> None:
     import yaml
 
     folder.joinpath("schema.graphql").write_text(schema.as_str() + "\n")
-    openapi = create_api(None, None).openapi()  # type: ignore[arg-type]
+    openapi = create_api(None, None).openapi()
     folder.joinpath("openapi.yaml").write_text(yaml.safe_dump(openapi, sort_keys=False, allow_unicode=True))
 
 

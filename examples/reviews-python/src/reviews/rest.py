@@ -195,7 +195,7 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
     @route("POST", "/reviews", "createReview", "Review a post", version.review, 201)
     async def create_review(
         identity: Author,
-        body: Annotated[version.new, Body()],  # type: ignore[name-defined]
+        body: Annotated[version.new, Body()],
         idempotency_key: Annotated[str | None, Header()] = None,
     ) -> Response:
         review, is_replay = await actions.create(identity, body, read_key_header(idempotency_key))
@@ -209,7 +209,7 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
     async def change_review(
         identity: Author,
         id: str,
-        body: Annotated[version.change, Body(media_type="application/merge-patch+json")],  # type: ignore[name-defined]
+        body: Annotated[version.change, Body(media_type="application/merge-patch+json")],
         if_match: IfMatch = None,
         if_none_match: IfNoneMatch = None,
     ) -> Response:

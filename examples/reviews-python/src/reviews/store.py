@@ -83,14 +83,13 @@ class Store:
         return [averages.get(post_id) for post_id in post_ids]
 
     async def insert(self, connection: asyncpg.Connection, author_id: str, new: NewReview) -> Review:
-        try:
-            row = await connection.fetchrow(
-                f"""insert into reviews (post_id, author_id, stars, title, body) values ($1, $2, $3, $4, $5)
-                    returning {COLUMNS}""",
-                int(new.post_id), int(author_id), new.stars, new.title, new.body,
-            )  # fmt: skip
-        except asyncpg.UniqueViolationError as error:
-            raise AppError("CONFLICT", "You have reviewed this post. Change that review.") from error
+        row = await connection.fetchrow(
+            f"""insert into reviews (post_id, author_id, stars, title, body) values ($1, $2, $3, $4, $5)
+                on conflict (post_id, author_id) do nothing returning {COLUMNS}""",
+            int(new.post_id), int(author_id), new.stars, new.title, new.body,
+        )  # fmt: skip
+        if row is None:
+            raise AppError("CONFLICT", "You have reviewed this post. Change that review.")
         return Review.model_validate(dict(row))
 
     async def update(
