@@ -19,6 +19,7 @@ const allowed: readonly (readonly [pattern: string, reason: string])[] = [
   ["infra/observability/rules/tests/**", "tests with their own data"],
   ["test/**", "tests; the next test finds those that list all services"],
   ["bench/**", "workloads of the benchmarks"],
+  ["examples/**", "services of other teams, and their contracts"],
   ["scripts/verify/**", "traffic, and the services that faults hit"],
   ["scripts/seed/**", "rows of the demo users; a test compares them with the descriptors"],
   ["scripts/start/banner.ts", "sample requests"],

@@ -1,0 +1,88 @@
+"""The application: both endpoints, health and problem documents."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from . import graphql, rest
+from .actions import Actions
+from .config import Config
+from .database import Database
+from .errors import INTERNAL_ERROR, AppError, invalid_input, problem_response, problems_of
+from .lists import Cursors
+from .middleware import Requests
+from .store import Store
+from .tokens import Tokens
+
+
+def create_app(config: Config, database: Database) -> Requests:
+    actions = Actions(Store(database))
+    cursors = Cursors(config.cursor_keys)
+    app = create_api(actions, cursors)
+    requests = Requests(app, Tokens(config), database)
+
+    @app.get("/health/live", include_in_schema=False)
+    async def live() -> dict[str, str]:
+        return {"status": "live"}
+
+    @app.get("/health/ready", include_in_schema=False)
+    async def ready() -> Response:
+        is_ready = not requests.is_draining and await database.is_ready()
+        return JSONResponse({"status": "ready" if is_ready else "not ready"}, 200 if is_ready else 503)
+
+    return requests
+
+
+class Api(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """With the schema that every route names for problems, which FastAPI would document as `application/json`."""
+        document = super().openapi()
+        schema = rest.ProblemDocument.model_json_schema(by_alias=True)
+        document["components"]["schemas"]["ProblemDocument"] = schema
+        return document
+
+
+def create_api(actions: Actions, cursors: Cursors) -> FastAPI:
+    app = Api(title="Reviews", version="1.0.0", docs_url=None, redoc_url=None, redirect_slashes=False)
+    for version in rest.VERSIONS:
+        app.include_router(rest.create_router(version, actions, cursors))
+    app.include_router(graphql.create_router(actions, cursors))
+    app.add_exception_handler(AppError, lambda request, error: to_response(request, error))
+    app.add_exception_handler(
+        RequestValidationError, lambda request, error: to_response(request, read_validation(error))
+    )
+    app.add_exception_handler(HTTPException, respond_to_http_error)
+    app.add_exception_handler(Exception, lambda request, _: to_response(request, INTERNAL_ERROR))
+    return app
+
+
+def to_response(request: Request, error: AppError) -> Response:
+    has_token = "authorization" in request.headers
+    return problem_response(error, request.url.path, request.state.request_id, has_token=has_token)
+
+
+def read_validation(error: RequestValidationError) -> AppError:
+    """A bad parameter is 400 with its name, a bad body 422 with pointers (or 400 if it is no JSON)."""
+    errors = error.errors()
+    parameters = [problem for problem in errors if problem["loc"][0] in ("query", "header", "path")]
+    if parameters:
+        are_unknown = all(problem["type"] == "extra_forbidden" for problem in parameters)
+        found = [{"parameter": str(p["loc"][-1]), "code": p["type"], "detail": p["msg"]} for p in parameters]
+        return invalid_input(found, "UNKNOWN_PARAMETER" if are_unknown else "MALFORMED_REQUEST")
+    if errors[0]["type"] == "json_invalid":
+        return AppError("MALFORMED_REQUEST", "The body is not JSON.")
+    return invalid_input(problems_of(errors, skip=1))
+
+
+def respond_to_http_error(request: Request, error: Any) -> Response:
+    codes = {
+        404: ("NOT_FOUND", "There is nothing at this path."),
+        405: ("METHOD_NOT_ALLOWED", "This path has other methods."),
+    }
+    code, message = codes.get(error.status_code, ("MALFORMED_REQUEST", str(error.detail)))
+    response = to_response(request, AppError(code, message))
+    response.headers.update(error.headers or {})
+    return response

@@ -1,0 +1,229 @@
+"""The REST endpoint. Version 1 has bare arrays, and `text`; version 2 has objects with a list, and `body`."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response
+from pydantic import Field
+
+from . import model
+from .actions import Actions
+from .etags import body_etag, matches, read_precondition, row_etag
+from .groups import groups_of_change, groups_of_list, groups_of_review
+from .idempotency import read_key_header
+from .lists import Cursors
+from .model import Filters, Input, Model, Review
+from .tokens import Identity
+
+# `s-maxage` forbids stale responses (RFC 9111, 5.2.2.10): shared caches get a policy of their own (RFC 9213).
+STALE = "stale-while-revalidate=10, stale-if-error=300"
+PUBLIC = {
+    "Cache-Control": f"public, max-age=2, s-maxage=10, {STALE}",
+    "CDN-Cache-Control": f"public, max-age=10, {STALE}",
+}
+
+
+class ReviewV2(Model):
+    id: str
+    post_id: str
+    author_id: str
+    stars: int
+    title: str
+    body: str
+    created_at: model.Timestamp
+    updated_at: model.Timestamp | None
+
+
+class ReviewV1(ReviewV2):
+    body: str = Field(alias="text")
+
+
+class NewReviewV1(model.NewReview):
+    body: model.Body = Field(alias="text")
+
+
+class ReviewChangeV1(model.ReviewChange):
+    body: model.Body = Field(alias="text", default_factory=lambda: None)
+
+
+class PageLinks(Model):
+    next: str | None
+    prev: str | None
+
+
+class ReviewPage(Model):
+    data: list[ReviewV2]
+    page: PageLinks
+
+
+class ProblemDocument(Model):
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    request_id: str
+    errors: list[dict[str, str]] | None = None
+
+
+@dataclass(frozen=True)
+class Version:
+    number: int
+    review: type[ReviewV2]
+    page: type
+    new: type[model.NewReview]
+    change: type[model.ReviewChange]
+
+    @property
+    def representation(self) -> str:
+        """Part of every ETag: a release that represents reviews differently confirms no older body."""
+        schema = json.dumps(self.review.model_json_schema(mode="serialization")).encode()
+        return f"v{self.number}.{hashlib.sha256(schema).hexdigest()[:6]}"
+
+
+VERSIONS = [
+    Version(1, ReviewV1, list[ReviewV1], NewReviewV1, ReviewChangeV1),
+    Version(2, ReviewV2, ReviewPage, model.NewReview, model.ReviewChange),
+]
+
+
+class PageQuery(Input):
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=512)
+
+
+class ListQuery(PageQuery):
+    post_id: str | None = None
+    author_id: str | None = None
+
+
+def require_scope(*scopes: str) -> Any:
+    """Before the input is validated: a caller without the scope gets 401 or 403, not 422. The actions check it too."""
+
+    def require(request: Request) -> Identity:
+        request.state.identity.require(*scopes)
+        return request.state.identity
+
+    return Depends(require)
+
+
+Author = Annotated[Identity, require_scope("reviews:write")]
+Deleter = Annotated[Identity, require_scope("reviews:write", "reviews:write:all")]
+IfMatch = Annotated[str | None, Header()]
+IfNoneMatch = Annotated[str | None, Header()]
+PROBLEM: Any = {
+    "description": "A problem document (RFC 9457).",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
+}
+
+
+def write_groups(groups: list[str]) -> str:
+    return ", ".join(f'"{group}"' for group in groups)
+
+
+def write_links(request: Request, links: PageLinks) -> str:
+    path = request.scope["raw_path"].decode().removeprefix("/rest")
+    others = {name: value for name, value in request.query_params.items() if name != "cursor"}
+    pages = {"first": others}
+    pages |= {rel: others | {"cursor": cursor} for rel, cursor in links.model_dump().items() if cursor is not None}
+    queries = {rel: f"?{urlencode(query)}" if query else "" for rel, query in pages.items()}
+    return ", ".join(f'<{path}{query}>; rel="{rel}"' for rel, query in queries.items())
+
+
+def respond_to_read(request: Request, body: str, etag: str, groups: list[str], headers: dict[str, str]) -> Response:
+    headers |= PUBLIC | {"ETag": etag} | ({"Cache-Groups": write_groups(groups)} if groups else {})
+    if matches(request.headers.get("if-none-match"), etag):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")
+
+
+def write_headers(review: Review) -> dict[str, str]:
+    """The REST proxy drops what it has cached of these groups before it sends the response (RFC 9875, 3)."""
+    return {"Cache-Control": "no-store", "Cache-Group-Invalidation": write_groups(groups_of_change(review))}
+
+
+def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRouter:
+    router = APIRouter(prefix=f"/rest/v{version.number}", responses={"default": PROBLEM})
+
+    def etag_of(review: Review) -> str:
+        return row_etag(review.row_version, version.representation)
+
+    def to_json(review: Review) -> str:
+        return version.review.model_validate(review).model_dump_json(by_alias=True)
+
+    def respond_to_write(review: Review, status: int = 200) -> Response:
+        headers = write_headers(review) | {"ETag": etag_of(review)}
+        return Response(to_json(review), status, headers, "application/json")
+
+    async def respond_with_list(request: Request, query: PageQuery, filters: Filters) -> Response:
+        signed = cursors.of("rest", filters)
+        page = await actions.store.load_page(filters, query.limit, signed.read(query.cursor) if query.cursor else None)
+        links = PageLinks(
+            next=signed.write("next", page.items[-1]) if page.has_next and page.items else None,
+            prev=signed.write("prev", page.items[0]) if page.has_prev and page.items else None,
+        )
+        items = ",".join(map(to_json, page.items))
+        body = f"[{items}]" if version.number == 1 else f'{{"data":[{items}],"page":{links.model_dump_json()}}}'
+        link = {"Link": write_links(request, links)}
+        return respond_to_read(request, body, body_etag(body.encode()), groups_of_list(filters), link)
+
+    def route(method: str, path: str, name: str, summary: str, model: Any = None, status: int = 200) -> Any:
+        operation_id = f"{name}V{version.number}"
+        options = {"summary": summary, "response_model": model, "status_code": status}
+        return router.api_route(path, methods=[method], operation_id=operation_id, **options)
+
+    @route("GET", "/reviews", "listReviews", "Reviews, newest first", version.page)
+    async def list_reviews(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
+        return await respond_with_list(request, query, Filters(post_id=query.post_id, author_id=query.author_id))
+
+    @route("GET", "/posts/{id}/reviews", "listPostReviews", "Reviews of a post, newest first", version.page)
+    async def list_post_reviews(request: Request, id: str, query: Annotated[PageQuery, Query()]) -> Response:
+        return await respond_with_list(request, query, Filters(post_id=id))
+
+    @route("GET", "/users/{id}/reviews", "listUserReviews", "Reviews by a user, newest first", version.page)
+    async def list_user_reviews(request: Request, id: str, query: Annotated[PageQuery, Query()]) -> Response:
+        return await respond_with_list(request, query, Filters(author_id=id))
+
+    @route("GET", "/reviews/{id}", "getReview", "One review", version.review)
+    async def get_review(request: Request, id: str) -> Response:
+        review = await actions.get(id)
+        return respond_to_read(request, to_json(review), etag_of(review), groups_of_review(review.id), {})
+
+    @route("POST", "/reviews", "createReview", "Review a post", version.review, 201)
+    async def create_review(
+        identity: Author,
+        body: Annotated[version.new, Body()],
+        idempotency_key: Annotated[str | None, Header()] = None,
+    ) -> Response:
+        review, is_replay = await actions.create(identity, body, read_key_header(idempotency_key))
+        response = respond_to_write(review, 201)
+        response.headers["Location"] = f"/v{version.number}/reviews/{review.id}"
+        if is_replay:
+            response.headers["Idempotency-Replayed"] = "true"
+        return response
+
+    @route("PATCH", "/reviews/{id}", "changeReview", "Change a review", version.review)
+    async def change_review(
+        identity: Author,
+        id: str,
+        body: Annotated[version.change, Body(media_type="application/merge-patch+json")],
+        if_match: IfMatch = None,
+        if_none_match: IfNoneMatch = None,
+    ) -> Response:
+        versions = read_precondition(if_match, if_none_match, is_required=True)
+        return respond_to_write(await actions.change(identity, id, body, versions))
+
+    @route("DELETE", "/reviews/{id}", "deleteReview", "Delete a review", status=204)
+    async def delete_review(
+        identity: Deleter,
+        id: str,
+        if_match: IfMatch = None,
+        if_none_match: IfNoneMatch = None,
+    ) -> Response:
+        versions = read_precondition(if_match, if_none_match, is_required=False)
+        return Response(status_code=204, headers=write_headers(await actions.delete(identity, id, versions)))
+
+    return router
