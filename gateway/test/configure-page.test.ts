@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
@@ -24,6 +25,7 @@ test("each section with an example is performed below", () => {
     "Return a header, and log in by cookie",
     "Show an error code",
     "Slow subgraphs",
+    "Ask a remote subgraph for compressed responses",
     "Allow another origin",
     "Block an operation during an incident",
   ]);
@@ -76,6 +78,14 @@ test("Slow subgraphs", async () => {
   const { body } = await sendRaw('{ one(name: "host") two(name: "host") }', []);
   expect(body.data).toEqual({ one: expect.any(String), two: null });
   expect(body.errors[0].extensions).toEqual({ code: "SUBGRAPH_TIMEOUT", service: "second-one" });
+});
+
+test("Ask a remote subgraph for compressed responses", async () => {
+  const yaml = exampleOf("Ask a remote subgraph").replace("search:", "first:");
+  const { first, sendRaw } = await startEchoPlatform(yaml);
+  first.fault = async (response, _body, _request, resolve) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(await resolve())));
+  expect((await sendRaw('{ one(name: "accept-encoding") }', [])).body.data.one).toBe("br, gzip");
 });
 
 test("Allow another origin", async () => {

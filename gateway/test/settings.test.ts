@@ -39,6 +39,7 @@ describe("a changed file", () => {
       "subgraphs: { first: { body_bytes_max: 100000 } }",
       `subgraphs: { first: { urls: ["${first.url}?replica=2"] } }`,
       "subgraphs: { first: { authorization: remove } }",
+      "subgraphs: { first: { compressed_responses: true } }",
       "headers: { subgraphs: { first: { request: [{ propagate: { named: x-a } }] } } }",
       "headers: { subgraphs: { first: { response: [{ propagate: { named: x-b } }] } } }",
       "errors: { subgraphs: { first: { codes: all } } }",

@@ -36,6 +36,9 @@ const everySubgraph = {
   authorization: z
     .enum(["forward", "remove"])
     .describe("Whether the client's Authorization header is sent to the subgraph. Default: forward."),
+  compressed_responses: z
+    .boolean()
+    .describe("Whether the gateway asks for compressed responses: for a subgraph in another network. Default: false."),
 };
 
 const urls = z.array(z.string().refine(isHttpUrl, "has to be an http(s) URL")).min(1).max(64);

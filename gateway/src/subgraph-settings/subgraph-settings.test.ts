@@ -24,11 +24,12 @@ function variablesOf(environment: Environment) {
 function resolve(environment: Environment, file: SubgraphSections = {}) {
   const variables = variablesOf(environment);
   const subgraphs = readSubgraphs(supergraph);
-  const settings = subgraphs.map((subgraph) => resolveSubgraph(subgraph, { revision: 0, variables, file }));
+  const configuration = { revision: 0, variables, file };
+  const settings = subgraphs.map((subgraph) => resolveSubgraph(subgraph, configuration));
   const of = Object.fromEntries(
     settings.map(({ service, fingerprint: _fingerprint, errors: _errors, ...plain }) => [service, plain]),
   );
-  return { unknownVariables: listUnknownNames(subgraphs, { revision: 0, variables, file }).variables, of };
+  return { unknownVariables: listUnknownNames(subgraphs, configuration).variables, of };
 }
 
 describe("the settings of a subgraph", () => {
@@ -40,6 +41,7 @@ describe("the settings of a subgraph", () => {
       bodyBytesMax: 10_000_000,
       checksKeys: true,
       forwardsAuthorization: true,
+      wantsCompression: false,
       requestHeaders: undefined,
       responseHeaders: undefined,
     };

@@ -28,6 +28,7 @@ export interface SubgraphSettings {
   /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;
   readonly forwardsAuthorization: boolean;
+  readonly wantsCompression: boolean;
   /** Undefined without rules. */
   readonly requestHeaders: RequestHeaderRules | undefined;
   readonly responseHeaders: ResponseHeaderRules | undefined;
@@ -69,6 +70,7 @@ const defaults: ForEverySubgraph = {
   body_bytes_max: 10_000_000,
   key_check: true,
   authorization: "forward",
+  compressed_responses: false,
 };
 
 type Candidate<Value> = readonly [from: string, value: Value | undefined];
@@ -113,6 +115,7 @@ export function describeSubgraph({ service, url }: SupergraphSubgraph, { variabl
     body_bytes_max: read("body_bytes_max", [], [["SUBGRAPH_BODY_BYTES_MAX", variables.bodyBytesMax]]),
     key_check: read("key_check", [[`${keyCheckPrefix}${suffix}`, variables.checksKeys.get(suffix)]], []),
     authorization: read("authorization", [], []),
+    compressed_responses: read("compressed_responses", [], []),
   };
 }
 
@@ -134,6 +137,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     bodyBytesMax: effective.body_bytes_max.value,
     checksKeys: effective.key_check.value,
     forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.withholdsAuthorization,
+    wantsCompression: effective.compressed_responses.value,
   };
   return {
     ...plain,

@@ -2,14 +2,16 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request as sendHttp } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
-import { type RunningGateway, startGateway } from "./gateway.ts";
+import { expect, onTestFinished } from "vitest";
+import { type GraphqlResponse, type RunningGateway, startGateway } from "./gateway.ts";
 import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./subgraphs.ts";
 
 export interface EchoPlatform {
   readonly gateway: RunningGateway;
   readonly first: RunningSubgraph;
   readonly second: RunningSubgraph;
+  /** By the full and then by the fast path, which must send the same. */
+  sendOnBothPaths(query: string, headers?: Record<string, string>): Promise<GraphqlResponse>;
   /** Replaces the file as an editor or Kubernetes does. */
   writeSettings(yaml: string): void;
   /** Sends header lines as they are, also empty ones and several with one name. */
@@ -38,8 +40,14 @@ const read = (_: unknown, { name }: { readonly name: string }, { headers }: Cont
   return value === undefined ? null : String(value);
 };
 
-/** Two subgraphs whose fields `one` and `two` return a header that they got. Stopped after the test. @param yaml of gateway.yaml. */
-export async function startEchoPlatform(yaml: string, environment: Record<string, string> = {}): Promise<EchoPlatform> {
+/**
+ * Two subgraphs whose fields `one` and `two` return a header that they got. Stopped after the test.
+ * @param yaml of gateway.yaml; a function gets the first subgraph.
+ */
+export async function startEchoPlatform(
+  yaml: string | ((first: RunningSubgraph) => string),
+  environment: Record<string, string> = {},
+): Promise<EchoPlatform> {
   const subgraphOf = (name: string, field: string) =>
     startSubgraph({
       name,
@@ -49,7 +57,7 @@ export async function startEchoPlatform(yaml: string, environment: Record<string
   const [first, second] = await Promise.all([subgraphOf("first", "one"), subgraphOf("second-one", "two")]);
   const folder = mkdtempSync(join(tmpdir(), "gateway-settings-"));
   const file = join(folder, "gateway.yaml");
-  writeFileSync(file, yaml);
+  writeFileSync(file, typeof yaml === "string" ? yaml : yaml(first));
   const gateway = await startGateway({
     supergraphSdl: composeSupergraph([first, second]),
     environment: { SETTINGS_FILE: file, ...environment },
@@ -63,6 +71,12 @@ export async function startEchoPlatform(yaml: string, environment: Record<string
     gateway,
     first,
     second,
+    async sendOnBothPaths(query, headers = {}) {
+      const full = await gateway.send(query, { headers });
+      const fast = await gateway.send(query, { headers });
+      expect([gateway.tookFastPath(), fast.status, fast.text]).toEqual([true, full.status, full.text]);
+      return fast;
+    },
     writeSettings(text) {
       writeFileSync(`${file}.new`, text);
       renameSync(`${file}.new`, file);

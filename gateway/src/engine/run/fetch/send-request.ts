@@ -4,6 +4,7 @@ import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import type { EntityCache } from "../caching/entity-cache.ts";
 import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
+import { acceptedCodings } from "./decompress-response.ts";
 import { CollectedHeaders } from "../../../subgraph-settings/response-headers.ts";
 import type { ClientRequest, Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import { readSubgraphResponse } from "./subgraph-response.ts";
@@ -55,13 +56,14 @@ function addResponseHeaders(headers: HeaderValues, { subgraph, isMutation, order
 
 /** Responses must not depend on the request id and the trace: reads are shared without comparing them. */
 function listHeaders(
-  { scope: { requestId, trace }, authorization, forwarded }: SubgraphRequest,
+  { scope: { requestId, trace }, subgraph: { settings }, authorization, forwarded }: SubgraphRequest,
   sendsTrace: boolean,
 ): readonly string[] {
   const json = "application/json";
   const headers = ["accept", json, "content-type", json, "x-request-id", requestId];
   if (sendsTrace) headers.push("traceparent", createTraceParent(trace));
   if (authorization !== undefined) headers.push("authorization", authorization);
+  if (settings.wantsCompression) headers.push("accept-encoding", acceptedCodings);
   if (forwarded) headers.push(...forwarded.list);
   return headers;
 }

@@ -3,8 +3,14 @@ import { writePositionHeader } from "@tributary/kit/consistency/write-position-h
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
-import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
+import {
+  createUpstream,
+  type UpstreamFailure,
+  type UpstreamResponse,
+  type UpstreamResult,
+} from "@tributary/kit/upstream/upstream";
 import type { GatewayObserver } from "../../../observations.ts";
+import { decompressResponse, UndecodableBody } from "./decompress-response.ts";
 import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
 import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 
@@ -78,7 +84,7 @@ export interface SubgraphClientOptions {
 
 const connectTimeoutMs = 1_000;
 
-/** Redirects are not followed; compressed responses are not requested. */
+/** Redirects are not followed. */
 export function createSubgraphClient(
   { service: name, urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax }: SubgraphClientSettings,
   { writes, observe }: SubgraphClientOptions,
@@ -100,7 +106,12 @@ export function createSubgraphClient(
       const result = await upstream.send(request, transport);
       const isMutation = !isIdempotent;
       if (isMutation && countsAsSettled(result)) writes.settled++;
-      return toReply(result);
+      if (result.kind === "failed") return toFailure(result);
+      const encoding = result.headers["content-encoding"];
+      if (encoding === undefined) return toReply(result, result.body);
+      const decompressed = await decompressResponse(result.body, String(encoding), bodyBytesMax);
+      if (decompressed instanceof UndecodableBody) return failed(decompressed.code, decompressed, result.replica);
+      return toReply(result, decompressed);
     } catch (error) {
       // For example a line break in a header.
       return failed("SUBGRAPH_UNAVAILABLE", error);
@@ -126,15 +137,7 @@ function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || result.reason !== "overloaded";
 }
 
-function toReply(result: UpstreamResult<Buffer>): HttpReply {
-  if (result.kind === "failed") return toFailure(result);
-  const { replica, status, headers, body } = result;
-  const encoding = headers["content-encoding"];
-  const isCompressed = encoding !== undefined && encoding !== "identity";
-  if (isCompressed) {
-    const cause = new Error("The response is compressed, which was not requested");
-    return failed("SUBGRAPH_INVALID_RESPONSE", cause, replica);
-  }
+function toReply({ replica, status, headers }: UpstreamResponse<Buffer>, body: Buffer): HttpReply {
   const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
   return {
     kind: "response",
