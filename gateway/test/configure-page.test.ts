@@ -26,6 +26,7 @@ test("each section with an example is performed below", () => {
     "Show an error code",
     "Slow subgraphs",
     "Ask a remote subgraph for compressed responses",
+    "Follow a redirect",
     "Allow another origin",
     "Block an operation during an incident",
   ]);
@@ -86,6 +87,15 @@ test("Ask a remote subgraph for compressed responses", async () => {
   first.fault = async (response, _body, _request, resolve) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(await resolve())));
   expect((await sendRaw('{ one(name: "accept-encoding") }', [])).body.data.one).toBe("br, gzip");
+});
+
+test("Follow a redirect", async () => {
+  const { first, sendRaw } = await startEchoPlatform(exampleOf("Follow a redirect").replace("search:", "first:"));
+  first.fault = (response, _body, { url }, resolve) =>
+    url === "/graphql"
+      ? response.writeHead(308, { location: "/v2/graphql" }).end()
+      : resolve().then((result) => respondJson(response, 200, JSON.stringify(result)));
+  expect((await sendRaw('{ one(name: "host") }', [])).body.data.one).toBe(new URL(first.url).host);
 });
 
 test("Allow another origin", async () => {

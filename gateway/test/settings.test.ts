@@ -40,6 +40,7 @@ describe("a changed file", () => {
       `subgraphs: { first: { urls: ["${first.url}?replica=2"] } }`,
       "subgraphs: { first: { authorization: remove } }",
       "subgraphs: { first: { compressed_responses: true } }",
+      "subgraphs: { first: { redirects: same_origin } }",
       "headers: { subgraphs: { first: { request: [{ propagate: { named: x-a } }] } } }",
       "headers: { subgraphs: { first: { response: [{ propagate: { named: x-b } }] } } }",
       "errors: { subgraphs: { first: { codes: all } } }",

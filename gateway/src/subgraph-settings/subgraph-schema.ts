@@ -39,6 +39,11 @@ const everySubgraph = {
   compressed_responses: z
     .boolean()
     .describe("Whether the gateway asks for compressed responses: for a subgraph in another network. Default: false."),
+  redirects: z
+    .enum(["reject", "same_origin"])
+    .describe(
+      "Whether queries follow up to five redirects within the origin of the subgraph's URL. Mutations never do. Default: reject.",
+    ),
 };
 
 const urls = z.array(z.string().refine(isHttpUrl, "has to be an http(s) URL")).min(1).max(64);

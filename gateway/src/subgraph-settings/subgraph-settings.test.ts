@@ -42,6 +42,7 @@ describe("the settings of a subgraph", () => {
       checksKeys: true,
       forwardsAuthorization: true,
       wantsCompression: false,
+      followsRedirects: false,
       requestHeaders: undefined,
       responseHeaders: undefined,
     };

@@ -29,6 +29,7 @@ export interface SubgraphSettings {
   readonly checksKeys: boolean;
   readonly forwardsAuthorization: boolean;
   readonly wantsCompression: boolean;
+  readonly followsRedirects: boolean;
   /** Undefined without rules. */
   readonly requestHeaders: RequestHeaderRules | undefined;
   readonly responseHeaders: ResponseHeaderRules | undefined;
@@ -71,6 +72,7 @@ const defaults: ForEverySubgraph = {
   key_check: true,
   authorization: "forward",
   compressed_responses: false,
+  redirects: "reject",
 };
 
 type Candidate<Value> = readonly [from: string, value: Value | undefined];
@@ -116,6 +118,7 @@ export function describeSubgraph({ service, url }: SupergraphSubgraph, { variabl
     key_check: read("key_check", [[`${keyCheckPrefix}${suffix}`, variables.checksKeys.get(suffix)]], []),
     authorization: read("authorization", [], []),
     compressed_responses: read("compressed_responses", [], []),
+    redirects: read("redirects", [], []),
   };
 }
 
@@ -138,6 +141,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     checksKeys: effective.key_check.value,
     forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.withholdsAuthorization,
     wantsCompression: effective.compressed_responses.value,
+    followsRedirects: effective.redirects.value === "same_origin",
   };
   return {
     ...plain,

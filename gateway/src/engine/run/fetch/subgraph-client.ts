@@ -2,6 +2,7 @@
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
+import { withSameOriginRedirects } from "@tributary/kit/upstream/same-origin-redirects";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import {
   createUpstream,
@@ -74,7 +75,7 @@ export type FetchFailureCode =
 
 export type SubgraphClientSettings = Pick<
   SubgraphSettings,
-  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax"
+  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax" | "followsRedirects"
 >;
 
 export interface SubgraphClientOptions {
@@ -84,9 +85,8 @@ export interface SubgraphClientOptions {
 
 const connectTimeoutMs = 1_000;
 
-/** Redirects are not followed. */
 export function createSubgraphClient(
-  { service: name, urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax }: SubgraphClientSettings,
+  { service: name, urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects }: SubgraphClientSettings,
   { writes, observe }: SubgraphClientOptions,
 ): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name, writes);
@@ -99,14 +99,17 @@ export function createSubgraphClient(
     observe: (observation) => observe({ ...observation, service: name }),
   });
   const transport = createBufferedTransport(bodyBytesMax);
+  const queryTransport = followsRedirects ? withSameOriginRedirects(transport) : transport;
 
   async function post(body: string, { headers, isIdempotent, signal, traced }: PostOptions): Promise<HttpReply> {
     try {
       const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
-      const result = await upstream.send(request, transport);
+      // A redirect of a mutation may follow after its execution.
+      const result = await upstream.send(request, isIdempotent ? queryTransport : transport);
       const isMutation = !isIdempotent;
       if (isMutation && countsAsSettled(result)) writes.settled++;
       if (result.kind === "failed") return toFailure(result);
+      if (redirectStatuses.has(result.status)) return toUnfollowed(result, followsRedirects);
       const encoding = result.headers["content-encoding"];
       if (encoding === undefined) return toReply(result, result.body);
       const decompressed = await decompressResponse(result.body, String(encoding), bodyBytesMax);
@@ -149,6 +152,18 @@ function toReply({ replica, status, headers }: UpstreamResponse<Buffer>, body: B
     headers,
     body,
   };
+}
+
+/** Those with a `Location` (RFC 9110, 15.4). */
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Without the location, which may contain secrets. */
+function toUnfollowed({ status, replica }: UpstreamResponse<Buffer>, followsRedirects: boolean): FailedFetch {
+  const reason = followsRedirects
+    ? "followed are only 301, 302, 307 and 308 of queries, up to five within the origin of the URL"
+    : "redirects are off; set the URL to which it leads, or `redirects: same_origin`";
+  const cause = new Error(`The subgraph responded with the redirect ${status}: ${reason}`);
+  return failed("SUBGRAPH_INVALID_RESPONSE", cause, replica);
 }
 
 function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
