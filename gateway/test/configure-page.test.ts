@@ -27,6 +27,7 @@ test("each section with an example is performed below", () => {
     "Slow subgraphs",
     "Ask a remote subgraph for compressed responses",
     "Follow a redirect",
+    "Name operations in a subgraph's traces",
     "Allow another origin",
     "Block an operation during an incident",
   ]);
@@ -96,6 +97,12 @@ test("Follow a redirect", async () => {
       ? response.writeHead(308, { location: "/v2/graphql" }).end()
       : resolve().then((result) => respondJson(response, 200, JSON.stringify(result)));
   expect((await sendRaw('{ one(name: "host") }', [])).body.data.one).toBe(new URL(first.url).host);
+});
+
+test("Name operations in a subgraph's traces", async () => {
+  const { first, sendRaw } = await startEchoPlatform(exampleOf("Name operations").replace("search:", "first:"));
+  await sendRaw(`query Home ${query}`, []);
+  expect(first.requests.map(({ body }) => body.query)).toEqual([expect.stringMatching(/^query Home__first__0/)]);
 });
 
 test("Allow another origin", async () => {

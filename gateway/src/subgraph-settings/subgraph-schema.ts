@@ -44,6 +44,9 @@ const everySubgraph = {
     .describe(
       "Whether queries follow up to five redirects within the origin of the subgraph's URL. Mutations never do. Default: reject.",
     ),
+  operation_names: z
+    .boolean()
+    .describe("Whether fetches have the name of the client's operation, as Name__subgraph__0. Default: false."),
 };
 
 const urls = z.array(z.string().refine(isHttpUrl, "has to be an http(s) URL")).min(1).max(64);

@@ -43,6 +43,7 @@ describe("the settings of a subgraph", () => {
       forwardsAuthorization: true,
       wantsCompression: false,
       followsRedirects: false,
+      sendsOperationNames: false,
       requestHeaders: undefined,
       responseHeaders: undefined,
     };

@@ -30,6 +30,7 @@ export interface SubgraphSettings {
   readonly forwardsAuthorization: boolean;
   readonly wantsCompression: boolean;
   readonly followsRedirects: boolean;
+  readonly sendsOperationNames: boolean;
   /** Undefined without rules. */
   readonly requestHeaders: RequestHeaderRules | undefined;
   readonly responseHeaders: ResponseHeaderRules | undefined;
@@ -73,6 +74,7 @@ const defaults: ForEverySubgraph = {
   authorization: "forward",
   compressed_responses: false,
   redirects: "reject",
+  operation_names: false,
 };
 
 type Candidate<Value> = readonly [from: string, value: Value | undefined];
@@ -119,6 +121,7 @@ export function describeSubgraph({ service, url }: SupergraphSubgraph, { variabl
     authorization: read("authorization", [], []),
     compressed_responses: read("compressed_responses", [], []),
     redirects: read("redirects", [], []),
+    operation_names: read("operation_names", [], []),
   };
 }
 
@@ -142,6 +145,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.withholdsAuthorization,
     wantsCompression: effective.compressed_responses.value,
     followsRedirects: effective.redirects.value === "same_origin",
+    sendsOperationNames: effective.operation_names.value,
   };
   return {
     ...plain,

@@ -21,7 +21,9 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
     // In a traced fetch, each attempt has its own `traceparent`.
     const traced = observed?.traced;
     const headers = listHeaders(request, traced === undefined);
-    const reply = await subgraph.client.post(body, { headers, isIdempotent: !isMutation, signal, traced });
+    const { sendsOperationNames } = subgraph.settings;
+    const named = sendsOperationNames ? addOperationName(body, request) : body;
+    const reply = await subgraph.client.post(named, { headers, isIdempotent: !isMutation, signal, traced });
     if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
     if (reply.kind === "response") addResponseHeaders(reply.headers, request);
     const { errors } = subgraph.settings;
@@ -52,6 +54,18 @@ function addResponseHeaders(headers: HeaderValues, { subgraph, isMutation, order
   (scope.responseHeaders ??= new CollectedHeaders()).add(order, propagated);
   // They may be for this client only.
   scope.caching?.add(undefined);
+}
+
+const bodyStart = '{"query":"';
+
+/** For the subgraph's traces. Here instead of in the plan: fetches of operations with different names are shared. */
+function addOperationName(body: string, { service, order, scope }: SubgraphRequest): string {
+  const { operationName } = scope.identity;
+  if (operationName === undefined) return body;
+  const name = `${operationName}__${service.replaceAll(/\W/g, "_")}__${order}`;
+  // Planned operations have no name.
+  const [, type = "", rest = ""] = /^(query|mutation|)(.*)$/s.exec(body.slice(bodyStart.length)) ?? [];
+  return `{"operationName":"${name}","query":"${type || "query"} ${name}${rest}`;
 }
 
 /** Responses must not depend on the request id and the trace: reads are shared without comparing them. */
