@@ -25,6 +25,7 @@ test("each section with an example is performed below", () => {
     "Return a header, and log in by cookie",
     "Show an error code",
     "Slow subgraphs",
+    "Call a subgraph with its own credentials",
     "Ask a remote subgraph for compressed responses",
     "Follow a redirect",
     "Name operations in a subgraph's traces",
@@ -80,6 +81,16 @@ test("Slow subgraphs", async () => {
   const { body } = await sendRaw('{ one(name: "host") two(name: "host") }', []);
   expect(body.data).toEqual({ one: expect.any(String), two: null });
   expect(body.errors[0].extensions).toEqual({ code: "SUBGRAPH_TIMEOUT", service: "second-one" });
+});
+
+test("Call a subgraph with its own credentials", async () => {
+  const yaml = exampleOf("Call a subgraph with its own credentials").replace("search:", "first:");
+  const { sendRaw } = await startEchoPlatform(
+    ({ url }) => yaml.replace("https://", "http://").replace("search.example.com/graphql", url.slice("http://".length)),
+    { SEARCH_PASSWORD: "s3cr3t" },
+  );
+  const { body } = await sendRaw('{ one(name: "authorization") }', [["authorization", "Bearer t"]]);
+  expect(body.data.one).toBe(`Basic ${Buffer.from("gateway:s3cr3t").toString("base64")}`);
 });
 
 test("Ask a remote subgraph for compressed responses", async () => {

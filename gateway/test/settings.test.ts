@@ -39,6 +39,7 @@ describe("a changed file", () => {
       "subgraphs: { first: { body_bytes_max: 100000 } }",
       `subgraphs: { first: { urls: ["${first.url}?replica=2"] } }`,
       "subgraphs: { first: { authorization: remove } }",
+      `subgraphs: { first: { urls: ["${first.url.replace("//", "//user:password@")}"] } }`,
       "subgraphs: { first: { compressed_responses: true, operation_names: true } }",
       "subgraphs: { first: { redirects: same_origin } }",
       "headers: { subgraphs: { first: { request: [{ propagate: { named: x-a } }] } } }",

@@ -1,6 +1,7 @@
 // The schema of what gateway.yaml has of subgraphs. A key with `meta({ restart: true })` takes effect at the next start only.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { z } from "zod";
+import { haveSameCredentials } from "./url-credentials.ts";
 import { headerRulesSchema } from "./header-rules-schema.ts";
 
 const timeoutMs = z
@@ -35,7 +36,9 @@ const everySubgraph = {
     .describe("Whether the keys of returned entities are compared with the requested ones. Default: true."),
   authorization: z
     .enum(["forward", "remove"])
-    .describe("Whether the client's Authorization header is sent to the subgraph. Default: forward."),
+    .describe(
+      "Whether the client's Authorization header is sent to the subgraph. User and password in its URL replace it. Default: forward.",
+    ),
   compressed_responses: z
     .boolean()
     .describe("Whether the gateway asks for compressed responses: for a subgraph in another network. Default: false."),
@@ -50,10 +53,11 @@ const everySubgraph = {
 };
 
 const urls = z.array(z.string().refine(isHttpUrl, "has to be an http(s) URL")).min(1).max(64);
+const subgraphUrls = urls.refine(haveSameCredentials, "have to have the same user and password");
 
 const subgraph = z
   .strictObject({
-    urls: urls.describe("GraphQL URLs of the replicas. Default: the URL in the supergraph."),
+    urls: subgraphUrls.describe("GraphQL URLs of the replicas. Default: the URL in the supergraph."),
     ...everySubgraph,
     entity_cache: z
       .boolean()

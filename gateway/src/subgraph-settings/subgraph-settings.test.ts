@@ -41,6 +41,7 @@ describe("the settings of a subgraph", () => {
       bodyBytesMax: 10_000_000,
       checksKeys: true,
       forwardsAuthorization: true,
+      authorization: undefined,
       wantsCompression: false,
       followsRedirects: false,
       sendsOperationNames: false,
@@ -68,6 +69,15 @@ describe("the settings of a subgraph", () => {
     expect(of["my-orders.1"]?.urls).toEqual(["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"]);
     expect(of["größe"]?.urls).toEqual(["http://127.0.0.1:4005/graphql"]);
     expect(unknownVariables).toEqual([]);
+  });
+
+  test("have the credentials of its URLs apart from these, so a new password needs no new connections", () => {
+    const { of } = resolve({ SUBGRAPH_URL_USERS: "http://a:b@users/x?y,http://a:b@10.0.0.1:81/" });
+    expect(of["users"]).toMatchObject({
+      urls: ["http://users/x?y", "http://10.0.0.1:81/"],
+      authorization: "Basic YTpi",
+      forwardsAuthorization: false,
+    });
   });
 
   test("switch its key check off", () => {

@@ -6,6 +6,7 @@ import type { ErrorPolicyFileSettings, SubgraphFileSettings, SubgraphSections } 
 import { createErrorPolicy, type ErrorPolicy } from "./error-policy.ts";
 import { createRequestHeaderRules, type RequestHeaderRules } from "./request-headers.ts";
 import { createResponseHeaderRules, type ResponseHeaderRules } from "./response-headers.ts";
+import { splitCredentials } from "./url-credentials.ts";
 import {
   cachePrefix,
   feedPrefix,
@@ -17,7 +18,7 @@ import {
 
 export interface SubgraphSettings {
   readonly service: string;
-  /** The URLs of its replicas; empty if neither the supergraph nor the configuration has a usable URL. */
+  /** The URLs of its replicas, without credentials; empty if neither the supergraph nor the configuration has a usable URL. */
   readonly urls: readonly string[];
   /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
@@ -27,7 +28,10 @@ export interface SubgraphSettings {
   readonly bodyBytesMax: number;
   /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;
+  /** False if the settings set another one, or none. */
   readonly forwardsAuthorization: boolean;
+  /** By the credentials in its URLs, for every request. */
+  readonly authorization: string | undefined;
   readonly wantsCompression: boolean;
   readonly followsRedirects: boolean;
   readonly sendsOperationNames: boolean;
@@ -134,15 +138,21 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
   const responseRules = [...(headers.all?.response ?? []), ...(of?.response ?? [])];
   const errorSettings = mergeErrorPolicies(errors.all, errors.subgraphs?.[service]);
   const requestHeaders = createRequestHeaderRules(requestRules);
+  const { urls, authorization } = splitCredentials(effective.urls.value);
   const plain = {
     service,
-    urls: effective.urls.value,
+    urls,
     timeoutMs: effective.timeout_ms.value,
     attemptsMax: effective.attempts.value,
     requestsMax: effective.requests_in_flight.value,
     bodyBytesMax: effective.body_bytes_max.value,
     checksKeys: effective.key_check.value,
-    forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.withholdsAuthorization,
+    forwardsAuthorization:
+      effective.authorization.value === "forward" &&
+      !requestHeaders?.withholdsAuthorization &&
+      authorization === undefined,
+    // A rule that inserts another one says so for this subgraph; the URL may be the supergraph's.
+    authorization: requestHeaders?.insertsAuthorization ? undefined : authorization,
     wantsCompression: effective.compressed_responses.value,
     followsRedirects: effective.redirects.value === "same_origin",
     sendsOperationNames: effective.operation_names.value,

@@ -77,6 +77,7 @@ function listHeaders(
   const headers = ["accept", json, "content-type", json, "x-request-id", requestId];
   if (sendsTrace) headers.push("traceparent", createTraceParent(trace));
   if (authorization !== undefined) headers.push("authorization", authorization);
+  if (settings.authorization !== undefined) headers.push("authorization", settings.authorization);
   if (settings.wantsCompression) headers.push("accept-encoding", acceptedCodings);
   if (forwarded) headers.push(...forwarded.list);
   return headers;
