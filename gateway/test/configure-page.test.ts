@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { createAuthority } from "./helpers/certificates.ts";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
@@ -26,6 +29,7 @@ test("each section with an example is performed below", () => {
     "Show an error code",
     "Slow subgraphs",
     "Call a subgraph with its own credentials",
+    "Trust a private authority, and show a client certificate",
     "Ask a remote subgraph for compressed responses",
     "Follow a redirect",
     "Name operations in a subgraph's traces",
@@ -91,6 +95,22 @@ test("Call a subgraph with its own credentials", async () => {
   );
   const { body } = await sendRaw('{ one(name: "authorization") }', [["authorization", "Bearer t"]]);
   expect(body.data.one).toBe(`Basic ${Buffer.from("gateway:s3cr3t").toString("base64")}`);
+});
+
+test("Trust a private authority, and show a client certificate", async () => {
+  const authority = await createAuthority("test authority");
+  const [server, client] = await Promise.all([authority.issue("subgraph"), authority.issue("gateway")]);
+  const folder = mkdtempSync(join(tmpdir(), "gateway-tls-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const files = { "ca.crt": authority.cert, "tls.crt": client.cert, "tls.key": client.key };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const yaml = exampleOf("Trust a private authority").replace("search:", "first:");
+  const { first, sendRaw } = await startEchoPlatform(
+    yaml.replaceAll("/etc/gateway/tls", folder),
+    {},
+    { ...server, ca: authority.cert, requestCert: true },
+  );
+  expect((await sendRaw('{ one(name: "host") }', [])).body.data.one).toBe(new URL(first.url).host);
 });
 
 test("Ask a remote subgraph for compressed responses", async () => {

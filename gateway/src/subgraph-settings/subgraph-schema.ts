@@ -10,6 +10,17 @@ const timeoutMs = z
   .max(300_000)
   .describe("Deadline of one fetch, retries and body included, in milliseconds. Default: 10000.");
 
+const path = z.string().min(1).max(4_096);
+
+const tls = z
+  .strictObject({
+    ca: path.describe("The certificates of the only authorities that are accepted. Default: those of Node."),
+    cert: path.describe("The gateway's client certificate, followed by the intermediate ones."),
+    key: path.describe("The private key of `cert`, without a passphrase."),
+  })
+  .partial()
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), "needs both cert and key, or neither");
+
 /** The keys of `all`; a subgraph has more. */
 const everySubgraph = {
   timeout_ms: timeoutMs,
@@ -50,6 +61,7 @@ const everySubgraph = {
   operation_names: z
     .boolean()
     .describe("Whether fetches have the name of the client's operation, as Name__subgraph__0. Default: false."),
+  tls: tls.describe("Paths of files in PEM, for https URLs. Renewed files take effect within two seconds."),
 };
 
 const urls = z.array(z.string().refine(isHttpUrl, "has to be an http(s) URL")).min(1).max(64);

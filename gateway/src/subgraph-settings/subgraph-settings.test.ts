@@ -24,7 +24,7 @@ function variablesOf(environment: Environment) {
 function resolve(environment: Environment, file: SubgraphSections = {}) {
   const variables = variablesOf(environment);
   const subgraphs = readSubgraphs(supergraph);
-  const configuration = { revision: 0, variables, file };
+  const configuration = { revision: 0, variables, file, tlsFiles: new Map() };
   const settings = subgraphs.map((subgraph) => resolveSubgraph(subgraph, configuration));
   const of = Object.fromEntries(
     settings.map(({ service, fingerprint: _fingerprint, errors: _errors, ...plain }) => [service, plain]),
@@ -45,6 +45,7 @@ describe("the settings of a subgraph", () => {
       wantsCompression: false,
       followsRedirects: false,
       sendsOperationNames: false,
+      tls: undefined,
       requestHeaders: undefined,
       responseHeaders: undefined,
     };

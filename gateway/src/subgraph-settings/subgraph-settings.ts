@@ -1,11 +1,13 @@
 // The settings of each subgraph of a supergraph, by precedence: its variable, `subgraphs.<name>` of gateway.yaml, the variable for all subgraphs, `all` of
 // gateway.yaml, the default.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
+import type { TlsMaterial } from "@tributary/kit/upstream/undici-transport";
 import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
 import type { ErrorPolicyFileSettings, SubgraphFileSettings, SubgraphSections } from "./subgraph-schema.ts";
 import { createErrorPolicy, type ErrorPolicy } from "./error-policy.ts";
 import { createRequestHeaderRules, type RequestHeaderRules } from "./request-headers.ts";
 import { createResponseHeaderRules, type ResponseHeaderRules } from "./response-headers.ts";
+import type { TlsFiles } from "./tls-files.ts";
 import { splitCredentials } from "./url-credentials.ts";
 import {
   cachePrefix,
@@ -35,6 +37,8 @@ export interface SubgraphSettings {
   readonly wantsCompression: boolean;
   readonly followsRedirects: boolean;
   readonly sendsOperationNames: boolean;
+  /** Undefined: Node's authorities, and no client certificate. */
+  readonly tls: TlsMaterial | undefined;
   /** Undefined without rules. */
   readonly requestHeaders: RequestHeaderRules | undefined;
   readonly responseHeaders: ResponseHeaderRules | undefined;
@@ -55,6 +59,7 @@ export interface SubgraphConfiguration {
   readonly revision: number;
   readonly variables: SubgraphVariables;
   readonly file: SubgraphSections;
+  readonly tlsFiles: TlsFiles;
 }
 
 export interface SupergraphSubgraph {
@@ -79,6 +84,7 @@ const defaults: ForEverySubgraph = {
   compressed_responses: false,
   redirects: "reject",
   operation_names: false,
+  tls: {},
 };
 
 type Candidate<Value> = readonly [from: string, value: Value | undefined];
@@ -90,7 +96,10 @@ function choose<Value>(candidates: readonly Candidate<Value>[], [from, fallback]
 }
 
 /** For each setting its value, and where it comes from. */
-export function describeSubgraph({ service, url }: SupergraphSubgraph, { variables, file }: SubgraphConfiguration) {
+export function describeSubgraph(
+  { service, url }: SupergraphSubgraph,
+  { variables, file }: Pick<SubgraphConfiguration, "variables" | "file">,
+) {
   const suffix = suffixOf(service);
   const own: SubgraphFileSettings = file.subgraphs?.[service] ?? {};
   const ownName = (key: string) => `gateway.yaml: subgraphs.${service}.${key}`;
@@ -126,6 +135,7 @@ export function describeSubgraph({ service, url }: SupergraphSubgraph, { variabl
     compressed_responses: read("compressed_responses", [], []),
     redirects: read("redirects", [], []),
     operation_names: read("operation_names", [], []),
+    tls: read("tls", [], []),
   };
 }
 
@@ -156,6 +166,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     wantsCompression: effective.compressed_responses.value,
     followsRedirects: effective.redirects.value === "same_origin",
     sendsOperationNames: effective.operation_names.value,
+    tls: toTlsMaterial(effective.tls.value, configuration.tlsFiles),
   };
   return {
     ...plain,
@@ -164,6 +175,13 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     errors: createErrorPolicy(errorSettings),
     fingerprint: JSON.stringify([plain, requestRules, responseRules, errorSettings]),
   };
+}
+
+/** Files that cannot be read are reported before (tls-files.ts). */
+function toTlsMaterial({ ca, cert, key }: ForEverySubgraph["tls"], files: TlsFiles): TlsMaterial | undefined {
+  if (ca === undefined && cert === undefined) return undefined;
+  const textOf = (path: string | undefined) => (path === undefined ? undefined : files.get(path));
+  return { ca: textOf(ca), cert: textOf(cert), key: textOf(key) };
 }
 
 /** A subgraph's codes and extensions add to those of all. */

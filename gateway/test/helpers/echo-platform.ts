@@ -2,9 +2,10 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request as sendHttp } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TlsOptions } from "node:tls";
 import { expect, onTestFinished } from "vitest";
 import { type GraphqlResponse, type RunningGateway, startGateway } from "./gateway.ts";
-import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./subgraphs.ts";
+import { composeSupergraph, type RunningSubgraph, startSubgraph, type SubgraphOptions } from "./subgraphs.ts";
 
 export interface EchoPlatform {
   readonly gateway: RunningGateway;
@@ -43,18 +44,24 @@ const read = (_: unknown, { name }: { readonly name: string }, { headers }: Cont
 /**
  * Two subgraphs whose fields `one` and `two` return a header that they got. Stopped after the test.
  * @param yaml of gateway.yaml; a function gets the first subgraph.
+ * @param tls of the first subgraph.
  */
 export async function startEchoPlatform(
   yaml: string | ((first: RunningSubgraph) => string),
   environment: Record<string, string> = {},
+  tls?: TlsOptions,
 ): Promise<EchoPlatform> {
-  const subgraphOf = (name: string, field: string) =>
+  const subgraphOf = (name: string, field: string, options: Pick<SubgraphOptions, "tls"> = {}) =>
     startSubgraph({
       name,
+      ...options,
       typeDefs: `type Query { ${field}(name: String!): String } type Mutation { ${field}Write(name: String!): String }`,
       resolvers: { Query: { [field]: read }, Mutation: { [`${field}Write`]: read } },
     });
-  const [first, second] = await Promise.all([subgraphOf("first", "one"), subgraphOf("second-one", "two")]);
+  const [first, second] = await Promise.all([
+    subgraphOf("first", "one", tls && { tls }),
+    subgraphOf("second-one", "two"),
+  ]);
   const folder = mkdtempSync(join(tmpdir(), "gateway-settings-"));
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, typeof yaml === "string" ? yaml : yaml(first));

@@ -86,6 +86,6 @@ function open(settings: SubgraphSettings, before: Subgraph | undefined, o: Subgr
 }
 
 function clientSettingsOf(settings: SubgraphSettings): string {
-  const { urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects } = settings;
-  return JSON.stringify([urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects]);
+  const { urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects, tls } = settings;
+  return JSON.stringify([urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects, tls]);
 }

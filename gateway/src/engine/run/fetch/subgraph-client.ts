@@ -75,7 +75,7 @@ export type FetchFailureCode =
 
 export type SubgraphClientSettings = Pick<
   SubgraphSettings,
-  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax" | "followsRedirects"
+  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax" | "followsRedirects" | "tls"
 >;
 
 export interface SubgraphClientOptions {
@@ -86,7 +86,16 @@ export interface SubgraphClientOptions {
 const connectTimeoutMs = 1_000;
 
 export function createSubgraphClient(
-  { service: name, urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects }: SubgraphClientSettings,
+  {
+    service: name,
+    urls,
+    timeoutMs,
+    attemptsMax,
+    requestsMax,
+    bodyBytesMax,
+    followsRedirects,
+    tls,
+  }: SubgraphClientSettings,
   { writes, observe }: SubgraphClientOptions,
 ): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name, writes);
@@ -94,7 +103,7 @@ export function createSubgraphClient(
     urls,
     requestsMax,
     attemptsMax,
-    open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
+    open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs, tls }),
     close: (pool) => pool.close(),
     observe: (observation) => observe({ ...observation, service: name }),
   });
