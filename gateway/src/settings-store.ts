@@ -1,9 +1,12 @@
 // The settings in use. The file is read at start, and then watched: a changed file that is valid replaces them, any other changes nothing.
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import type { Config } from "./config.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
+import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
 import { watchText } from "./supergraph/text-watcher.ts";
 import { noSettings, type ParsedSettings, parseSettings, SettingsError } from "./settings/parse-settings.ts";
 import { listRestartKeys } from "./settings/restart-keys.ts";
@@ -58,6 +61,12 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
   let restartKeys: readonly string[] = [];
   let stopWatching = () => {};
 
+  /** As one text, which changes with each of them. */
+  async function readTlsTexts(): Promise<string> {
+    const texts = [...current.subgraphs.tlsFiles.keys()].map((path) => readFile(path, "utf8"));
+    return JSON.stringify(await Promise.all(texts));
+  }
+
   function readFirst(): Settings {
     try {
       return createSettings(first, o, 0);
@@ -66,11 +75,12 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
     }
   }
 
-  function replace(text: string, { observe, onChange }: WatchOptions): void {
+  function replace(parse: () => ParsedSettings, { observe, onChange }: WatchOptions): void {
     try {
-      const next = parseSettings(text, first.name, environment);
-      if (JSON.stringify(next.settings) === JSON.stringify(parsed.settings)) return;
-      current = createSettings(next, o, current.subgraphs.revision + 1);
+      const next = parse();
+      const settings = createSettings(next, o, current.subgraphs.revision + 1);
+      if (JSON.stringify(next.settings) === JSON.stringify(parsed.settings) && hasSameFiles(settings, current)) return;
+      current = settings;
       parsed = next;
       restartKeys = listRestartKeys(first.settings, next.settings);
       observe({ kind: "settings-loaded", file: first.name, revision: current.subgraphs.revision });
@@ -95,17 +105,27 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
     },
     watch(options) {
       if (first === noSettings) return;
-      stopWatching = watchText({
-        source: createFileSource(first.name),
-        pollMs,
-        onUnreadable: (cause, isRepeated) =>
-          isRepeated || options.observe({ kind: "settings-unreadable", file: first.name, cause }),
-        onText(text) {
-          replace(text, options);
-          return Promise.resolve("done");
-        },
-      });
+      const watch = (source: SupergraphSource, parse: (text: string) => ParsedSettings) =>
+        watchText({
+          source,
+          pollMs,
+          onUnreadable: (cause, isRepeated) =>
+            isRepeated || options.observe({ kind: "settings-unreadable", file: source.name, cause }),
+          onText(text) {
+            replace(() => parse(text), options);
+            return Promise.resolve("done");
+          },
+        });
+      const stops = [
+        watch(createFileSource(first.name), (text) => parseSettings(text, first.name, environment)),
+        watch({ name: `files of tls in ${first.name}`, read: readTlsTexts }, () => parsed),
+      ];
+      stopWatching = () => stops.forEach((stop) => stop());
     },
     close: () => stopWatching(),
   };
+}
+
+function hasSameFiles(a: Settings, b: Settings): boolean {
+  return isDeepStrictEqual(a.subgraphs.tlsFiles, b.subgraphs.tlsFiles);
 }

@@ -4,6 +4,7 @@ import { createOperationCors } from "./admit/cors.ts";
 import { type CsrfRules, defaultRequiredHeaders } from "./admit/csrf.ts";
 import { checkHeaderRules } from "./subgraph-settings/header-rules.ts";
 import type { SubgraphConfiguration } from "./subgraph-settings/subgraph-settings.ts";
+import { readTlsFiles } from "./subgraph-settings/tls-files.ts";
 import type { SubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 import { type BlockList, createBlockList } from "./settings/block-list.ts";
 import { type ParsedSettings, SettingsError } from "./settings/parse-settings.ts";
@@ -33,10 +34,11 @@ export interface SettingsOptions {
   readonly verifiesTokens: boolean;
 }
 
-/** @throws SettingsError for what the schema cannot say. */
+/** Reads the files that `parsed` names. @throws SettingsError for what the schema cannot say. */
 export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revision: number): Settings {
   const { settings: file } = parsed;
-  const problems = [...checkHeaders(file, o), ...checkCors(file, o)];
+  const tls = readTlsFiles(file);
+  const problems = [...checkHeaders(file, o), ...checkCors(file, o), ...tls.problems];
   if (problems.length > 0) {
     const lines = problems.map(
       ({ path, message }) => `${parsed.name}:${parsed.lineOf(path)}: ${path.join(".")}: ${message}`,
@@ -48,7 +50,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
     insert ? [insert.name, insert.value] : [],
   );
   return {
-    subgraphs: { revision, variables: o.variables, file },
+    subgraphs: { revision, variables: o.variables, file, tlsFiles: tls.files },
     cors: createConfiguredCors(file, o),
     // With cookies, a GET needs an allowed Origin too (admit/csrf.ts).
     csrf: {

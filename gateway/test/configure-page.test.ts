@@ -1,5 +1,9 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
+import { createAuthority } from "./helpers/certificates.ts";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
@@ -24,6 +28,11 @@ test("each section with an example is performed below", () => {
     "Return a header, and log in by cookie",
     "Show an error code",
     "Slow subgraphs",
+    "Call a subgraph with its own credentials",
+    "Trust a private authority, and show a client certificate",
+    "Ask a remote subgraph for compressed responses",
+    "Follow a redirect",
+    "Name operations in a subgraph's traces",
     "Allow another origin",
     "Block an operation during an incident",
     "Send the statuses of the 2026 draft",
@@ -77,6 +86,55 @@ test("Slow subgraphs", async () => {
   const { body } = await sendRaw('{ one(name: "host") two(name: "host") }', []);
   expect(body.data).toEqual({ one: expect.any(String), two: null });
   expect(body.errors[0].extensions).toEqual({ code: "SUBGRAPH_TIMEOUT", service: "second-one" });
+});
+
+test("Call a subgraph with its own credentials", async () => {
+  const yaml = exampleOf("Call a subgraph with its own credentials").replace("search:", "first:");
+  const { sendRaw } = await startEchoPlatform(
+    ({ url }) => yaml.replace("https://", "http://").replace("search.example.com/graphql", url.slice("http://".length)),
+    { SEARCH_PASSWORD: "s3cr3t" },
+  );
+  const { body } = await sendRaw('{ one(name: "authorization") }', [["authorization", "Bearer t"]]);
+  expect(body.data.one).toBe(`Basic ${Buffer.from("gateway:s3cr3t").toString("base64")}`);
+});
+
+test("Trust a private authority, and show a client certificate", async () => {
+  const authority = await createAuthority("test authority");
+  const [server, client] = await Promise.all([authority.issue("subgraph"), authority.issue("gateway")]);
+  const folder = mkdtempSync(join(tmpdir(), "gateway-tls-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const files = { "ca.crt": authority.cert, "tls.crt": client.cert, "tls.key": client.key };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const yaml = exampleOf("Trust a private authority").replace("search:", "first:");
+  const { first, sendRaw } = await startEchoPlatform(
+    yaml.replaceAll("/etc/gateway/tls", folder),
+    {},
+    { ...server, ca: authority.cert, requestCert: true },
+  );
+  expect((await sendRaw('{ one(name: "host") }', [])).body.data.one).toBe(new URL(first.url).host);
+});
+
+test("Ask a remote subgraph for compressed responses", async () => {
+  const yaml = exampleOf("Ask a remote subgraph").replace("search:", "first:");
+  const { first, sendRaw } = await startEchoPlatform(yaml);
+  first.fault = async (response, _body, _request, resolve) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(await resolve())));
+  expect((await sendRaw('{ one(name: "accept-encoding") }', [])).body.data.one).toBe("br, gzip");
+});
+
+test("Follow a redirect", async () => {
+  const { first, sendRaw } = await startEchoPlatform(exampleOf("Follow a redirect").replace("search:", "first:"));
+  first.fault = (response, _body, { url }, resolve) =>
+    url === "/graphql"
+      ? response.writeHead(308, { location: "/v2/graphql" }).end()
+      : resolve().then((result) => respondJson(response, 200, JSON.stringify(result)));
+  expect((await sendRaw('{ one(name: "host") }', [])).body.data.one).toBe(new URL(first.url).host);
+});
+
+test("Name operations in a subgraph's traces", async () => {
+  const { first, sendRaw } = await startEchoPlatform(exampleOf("Name operations").replace("search:", "first:"));
+  await sendRaw(`query Home ${query}`, []);
+  expect(first.requests.map(({ body }) => body.query)).toEqual([expect.stringMatching(/^query Home__first__0/)]);
 });
 
 test("Allow another origin", async () => {

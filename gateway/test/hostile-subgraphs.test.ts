@@ -32,7 +32,7 @@ describe("texts of a subgraph", () => {
     (response) =>
       respondJson(response, 200, JSON.stringify(body));
 
-  test("after a compressed response that was not requested the connection is used for the next fetch", async () => {
+  test("after a response that cannot be decompressed the connection is used for the next fetch", async () => {
     const sockets = new Set<Socket>();
     library.people.fault = (response, _body, { socket }) => {
       sockets.add(socket);

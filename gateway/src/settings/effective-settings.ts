@@ -4,7 +4,8 @@ import { readConfig } from "../config.ts";
 import { describeSubgraph } from "../subgraph-settings/subgraph-settings.ts";
 import type { SettingsStore } from "../settings-store.ts";
 
-const credentialsInUrl = /\/\/[^/@\s]*@/g;
+/** Up to the last `@` before the path, as URL parsers read it (URL Standard, "authority state"). */
+const credentialsInUrl = /(https?:[/\\]*)[^/\\?#"]*@/gi;
 
 /** @param services of the supergraph in use, with its URLs. */
 export function describeSettings(
@@ -51,5 +52,5 @@ function describeVariables(environment: Environment): object {
 }
 
 function redactUrls(value: object): object {
-  return JSON.parse(JSON.stringify(value).replaceAll(credentialsInUrl, "//redacted@")) as object;
+  return JSON.parse(JSON.stringify(value).replaceAll(credentialsInUrl, "$1redacted@")) as object;
 }

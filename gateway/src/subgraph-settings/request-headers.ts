@@ -20,6 +20,7 @@ export interface RequestHeaderRules {
   readonly varies: boolean;
   /** A rule inserts or removes it. */
   readonly withholdsAuthorization: boolean;
+  readonly insertsAuthorization: boolean;
   resolve(client: ClientHeaders): ForwardedHeaders;
 }
 
@@ -37,12 +38,14 @@ export function createRequestHeaderRules(rules: readonly RequestRule[]): Request
   if (rules.length === 0) return undefined;
   const inserted = new Set(rules.flatMap(({ insert }) => (insert ? [spellingOf(insert.name)] : [])));
   const steps = rules.flatMap((rule) => toSteps(rule, inserted));
+  const insertsAuthorization = inserted.has("authorization");
   return {
     varies: rules.some(
       ({ propagate, insert }) => (propagate && propagate.varies !== false) || insert?.claim !== undefined,
     ),
+    insertsAuthorization,
     withholdsAuthorization:
-      inserted.has("authorization") || rules.some(({ remove }) => remove && createSelector(remove)("authorization")),
+      insertsAuthorization || rules.some(({ remove }) => remove && createSelector(remove)("authorization")),
     resolve(client) {
       const resolution: Resolution = {
         client,

@@ -1,6 +1,7 @@
 // The schema of what gateway.yaml has of subgraphs. A key with `meta({ restart: true })` takes effect at the next start only.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { z } from "zod";
+import { haveSameCredentials } from "./url-credentials.ts";
 import { headerRulesSchema } from "./header-rules-schema.ts";
 
 const timeoutMs = z
@@ -8,6 +9,17 @@ const timeoutMs = z
   .min(10)
   .max(300_000)
   .describe("Deadline of one fetch, retries and body included, in milliseconds. Default: 10000.");
+
+const path = z.string().min(1).max(4_096);
+
+const tls = z
+  .strictObject({
+    ca: path.describe("The certificates of the only authorities that are accepted. Default: those of Node."),
+    cert: path.describe("The gateway's client certificate, followed by the intermediate ones."),
+    key: path.describe("The private key of `cert`, without a passphrase."),
+  })
+  .partial()
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), "needs both cert and key, or neither");
 
 /** The keys of `all`; a subgraph has more. */
 const everySubgraph = {
@@ -35,14 +47,29 @@ const everySubgraph = {
     .describe("Whether the keys of returned entities are compared with the requested ones. Default: true."),
   authorization: z
     .enum(["forward", "remove"])
-    .describe("Whether the client's Authorization header is sent to the subgraph. Default: forward."),
+    .describe(
+      "Whether the client's Authorization header is sent to the subgraph. User and password in its URL replace it. Default: forward.",
+    ),
+  compressed_responses: z
+    .boolean()
+    .describe("Whether the gateway asks for compressed responses: for a subgraph in another network. Default: false."),
+  redirects: z
+    .enum(["reject", "same_origin"])
+    .describe(
+      "Whether queries follow up to five redirects within the origin of the subgraph's URL. Mutations never do. Default: reject.",
+    ),
+  operation_names: z
+    .boolean()
+    .describe("Whether fetches have the name of the client's operation, as Name__subgraph__0. Default: false."),
+  tls: tls.describe("Paths of files in PEM, for https URLs. Renewed files take effect within two seconds."),
 };
 
 const urls = z.array(z.string().refine(isHttpUrl, "has to be an http(s) URL")).min(1).max(64);
+const subgraphUrls = urls.refine(haveSameCredentials, "have to have the same user and password");
 
 const subgraph = z
   .strictObject({
-    urls: urls.describe("GraphQL URLs of the replicas. Default: the URL in the supergraph."),
+    urls: subgraphUrls.describe("GraphQL URLs of the replicas. Default: the URL in the supergraph."),
     ...everySubgraph,
     entity_cache: z
       .boolean()

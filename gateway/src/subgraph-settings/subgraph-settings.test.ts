@@ -24,11 +24,12 @@ function variablesOf(environment: Environment) {
 function resolve(environment: Environment, file: SubgraphSections = {}) {
   const variables = variablesOf(environment);
   const subgraphs = readSubgraphs(supergraph);
-  const settings = subgraphs.map((subgraph) => resolveSubgraph(subgraph, { revision: 0, variables, file }));
+  const configuration = { revision: 0, variables, file, tlsFiles: new Map() };
+  const settings = subgraphs.map((subgraph) => resolveSubgraph(subgraph, configuration));
   const of = Object.fromEntries(
     settings.map(({ service, fingerprint: _fingerprint, errors: _errors, ...plain }) => [service, plain]),
   );
-  return { unknownVariables: listUnknownNames(subgraphs, { revision: 0, variables, file }).variables, of };
+  return { unknownVariables: listUnknownNames(subgraphs, configuration).variables, of };
 }
 
 describe("the settings of a subgraph", () => {
@@ -40,6 +41,11 @@ describe("the settings of a subgraph", () => {
       bodyBytesMax: 10_000_000,
       checksKeys: true,
       forwardsAuthorization: true,
+      authorization: undefined,
+      wantsCompression: false,
+      followsRedirects: false,
+      sendsOperationNames: false,
+      tls: undefined,
       requestHeaders: undefined,
       responseHeaders: undefined,
     };
@@ -64,6 +70,15 @@ describe("the settings of a subgraph", () => {
     expect(of["my-orders.1"]?.urls).toEqual(["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"]);
     expect(of["größe"]?.urls).toEqual(["http://127.0.0.1:4005/graphql"]);
     expect(unknownVariables).toEqual([]);
+  });
+
+  test("have the credentials of its URLs apart from these, so a new password needs no new connections", () => {
+    const { of } = resolve({ SUBGRAPH_URL_USERS: "http://a:b@users/x?y,http://a:b@10.0.0.1:81/" });
+    expect(of["users"]).toMatchObject({
+      urls: ["http://users/x?y", "http://10.0.0.1:81/"],
+      authorization: "Basic YTpi",
+      forwardsAuthorization: false,
+    });
   });
 
   test("switch its key check off", () => {

@@ -1,11 +1,14 @@
 // The settings of each subgraph of a supergraph, by precedence: its variable, `subgraphs.<name>` of gateway.yaml, the variable for all subgraphs, `all` of
 // gateway.yaml, the default.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
+import type { TlsMaterial } from "@tributary/kit/upstream/undici-transport";
 import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
 import type { ErrorPolicyFileSettings, SubgraphFileSettings, SubgraphSections } from "./subgraph-schema.ts";
 import { createErrorPolicy, type ErrorPolicy } from "./error-policy.ts";
 import { createRequestHeaderRules, type RequestHeaderRules } from "./request-headers.ts";
 import { createResponseHeaderRules, type ResponseHeaderRules } from "./response-headers.ts";
+import type { TlsFiles } from "./tls-files.ts";
+import { splitCredentials } from "./url-credentials.ts";
 import {
   cachePrefix,
   feedPrefix,
@@ -17,7 +20,7 @@ import {
 
 export interface SubgraphSettings {
   readonly service: string;
-  /** The URLs of its replicas; empty if neither the supergraph nor the configuration has a usable URL. */
+  /** The URLs of its replicas, without credentials; empty if neither the supergraph nor the configuration has a usable URL. */
   readonly urls: readonly string[];
   /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
@@ -27,7 +30,15 @@ export interface SubgraphSettings {
   readonly bodyBytesMax: number;
   /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;
+  /** False if the settings set another one, or none. */
   readonly forwardsAuthorization: boolean;
+  /** By the credentials in its URLs, for every request. */
+  readonly authorization: string | undefined;
+  readonly wantsCompression: boolean;
+  readonly followsRedirects: boolean;
+  readonly sendsOperationNames: boolean;
+  /** Undefined: Node's authorities, and no client certificate. */
+  readonly tls: TlsMaterial | undefined;
   /** Undefined without rules. */
   readonly requestHeaders: RequestHeaderRules | undefined;
   readonly responseHeaders: ResponseHeaderRules | undefined;
@@ -48,6 +59,7 @@ export interface SubgraphConfiguration {
   readonly revision: number;
   readonly variables: SubgraphVariables;
   readonly file: SubgraphSections;
+  readonly tlsFiles: TlsFiles;
 }
 
 export interface SupergraphSubgraph {
@@ -69,6 +81,10 @@ const defaults: ForEverySubgraph = {
   body_bytes_max: 10_000_000,
   key_check: true,
   authorization: "forward",
+  compressed_responses: false,
+  redirects: "reject",
+  operation_names: false,
+  tls: {},
 };
 
 type Candidate<Value> = readonly [from: string, value: Value | undefined];
@@ -80,7 +96,10 @@ function choose<Value>(candidates: readonly Candidate<Value>[], [from, fallback]
 }
 
 /** For each setting its value, and where it comes from. */
-export function describeSubgraph({ service, url }: SupergraphSubgraph, { variables, file }: SubgraphConfiguration) {
+export function describeSubgraph(
+  { service, url }: SupergraphSubgraph,
+  { variables, file }: Pick<SubgraphConfiguration, "variables" | "file">,
+) {
   const suffix = suffixOf(service);
   const own: SubgraphFileSettings = file.subgraphs?.[service] ?? {};
   const ownName = (key: string) => `gateway.yaml: subgraphs.${service}.${key}`;
@@ -113,6 +132,10 @@ export function describeSubgraph({ service, url }: SupergraphSubgraph, { variabl
     body_bytes_max: read("body_bytes_max", [], [["SUBGRAPH_BODY_BYTES_MAX", variables.bodyBytesMax]]),
     key_check: read("key_check", [[`${keyCheckPrefix}${suffix}`, variables.checksKeys.get(suffix)]], []),
     authorization: read("authorization", [], []),
+    compressed_responses: read("compressed_responses", [], []),
+    redirects: read("redirects", [], []),
+    operation_names: read("operation_names", [], []),
+    tls: read("tls", [], []),
   };
 }
 
@@ -125,15 +148,25 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
   const responseRules = [...(headers.all?.response ?? []), ...(of?.response ?? [])];
   const errorSettings = mergeErrorPolicies(errors.all, errors.subgraphs?.[service]);
   const requestHeaders = createRequestHeaderRules(requestRules);
+  const { urls, authorization } = splitCredentials(effective.urls.value);
   const plain = {
     service,
-    urls: effective.urls.value,
+    urls,
     timeoutMs: effective.timeout_ms.value,
     attemptsMax: effective.attempts.value,
     requestsMax: effective.requests_in_flight.value,
     bodyBytesMax: effective.body_bytes_max.value,
     checksKeys: effective.key_check.value,
-    forwardsAuthorization: effective.authorization.value === "forward" && !requestHeaders?.withholdsAuthorization,
+    forwardsAuthorization:
+      effective.authorization.value === "forward" &&
+      !requestHeaders?.withholdsAuthorization &&
+      authorization === undefined,
+    // A rule that inserts another one says so for this subgraph; the URL may be the supergraph's.
+    authorization: requestHeaders?.insertsAuthorization ? undefined : authorization,
+    wantsCompression: effective.compressed_responses.value,
+    followsRedirects: effective.redirects.value === "same_origin",
+    sendsOperationNames: effective.operation_names.value,
+    tls: toTlsMaterial(effective.tls.value, configuration.tlsFiles),
   };
   return {
     ...plain,
@@ -142,6 +175,13 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
     errors: createErrorPolicy(errorSettings),
     fingerprint: JSON.stringify([plain, requestRules, responseRules, errorSettings]),
   };
+}
+
+/** Files that cannot be read are reported before (tls-files.ts). */
+function toTlsMaterial({ ca, cert, key }: ForEverySubgraph["tls"], files: TlsFiles): TlsMaterial | undefined {
+  if (ca === undefined && cert === undefined) return undefined;
+  const textOf = (path: string | undefined) => (path === undefined ? undefined : files.get(path));
+  return { ca: textOf(ca), cert: textOf(cert), key: textOf(key) };
 }
 
 /** A subgraph's codes and extensions add to those of all. */

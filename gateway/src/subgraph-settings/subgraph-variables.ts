@@ -4,6 +4,7 @@ import { type FollowedFeedsConfig, readFollowedFeedsConfig } from "@tributary/ki
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import type { EnvironmentReader } from "@tributary/kit/process/env";
 import type { SubgraphSections } from "./subgraph-schema.ts";
+import { haveSameCredentials } from "./url-credentials.ts";
 
 /** The variables of single subgraphs, by the suffix of their names, since the supergraph with the names of its subgraphs is not loaded yet. */
 export interface SubgraphVariables {
@@ -126,6 +127,7 @@ function readUrls(env: EnvironmentReader, value: string, name: string): readonly
   const urls = value.split(",").map((url) => url.trim());
   if (urls.length > subgraphUrlsMax) env.problem(`${name} lists more than ${subgraphUrlsMax} URLs`);
   if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
+  else if (!haveSameCredentials(urls)) env.problem(`The URLs of ${name} have to have the same user and password`);
   return urls;
 }
 

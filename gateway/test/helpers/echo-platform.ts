@@ -2,14 +2,17 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request as sendHttp } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
-import { type RunningGateway, startGateway } from "./gateway.ts";
-import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./subgraphs.ts";
+import type { TlsOptions } from "node:tls";
+import { expect, onTestFinished } from "vitest";
+import { type GraphqlResponse, type RunningGateway, startGateway } from "./gateway.ts";
+import { composeSupergraph, type RunningSubgraph, startSubgraph, type SubgraphOptions } from "./subgraphs.ts";
 
 export interface EchoPlatform {
   readonly gateway: RunningGateway;
   readonly first: RunningSubgraph;
   readonly second: RunningSubgraph;
+  /** By the full and then by the fast path, which must send the same. */
+  sendOnBothPaths(query: string, headers?: Record<string, string>): Promise<GraphqlResponse>;
   /** Replaces the file as an editor or Kubernetes does. */
   writeSettings(yaml: string): void;
   /** Sends header lines as they are, also empty ones and several with one name. */
@@ -38,18 +41,30 @@ const read = (_: unknown, { name }: { readonly name: string }, { headers }: Cont
   return value === undefined ? null : String(value);
 };
 
-/** Two subgraphs whose fields `one` and `two` return a header that they got. Stopped after the test. @param yaml of gateway.yaml. */
-export async function startEchoPlatform(yaml: string, environment: Record<string, string> = {}): Promise<EchoPlatform> {
-  const subgraphOf = (name: string, field: string) =>
+/**
+ * Two subgraphs whose fields `one` and `two` return a header that they got. Stopped after the test.
+ * @param yaml of gateway.yaml; a function gets the first subgraph.
+ * @param tls of the first subgraph.
+ */
+export async function startEchoPlatform(
+  yaml: string | ((first: RunningSubgraph) => string),
+  environment: Record<string, string> = {},
+  tls?: TlsOptions,
+): Promise<EchoPlatform> {
+  const subgraphOf = (name: string, field: string, options: Pick<SubgraphOptions, "tls"> = {}) =>
     startSubgraph({
       name,
+      ...options,
       typeDefs: `type Query { ${field}(name: String!): String } type Mutation { ${field}Write(name: String!): String }`,
       resolvers: { Query: { [field]: read }, Mutation: { [`${field}Write`]: read } },
     });
-  const [first, second] = await Promise.all([subgraphOf("first", "one"), subgraphOf("second-one", "two")]);
+  const [first, second] = await Promise.all([
+    subgraphOf("first", "one", tls && { tls }),
+    subgraphOf("second-one", "two"),
+  ]);
   const folder = mkdtempSync(join(tmpdir(), "gateway-settings-"));
   const file = join(folder, "gateway.yaml");
-  writeFileSync(file, yaml);
+  writeFileSync(file, typeof yaml === "string" ? yaml : yaml(first));
   const gateway = await startGateway({
     supergraphSdl: composeSupergraph([first, second]),
     environment: { SETTINGS_FILE: file, ...environment },
@@ -63,6 +78,12 @@ export async function startEchoPlatform(yaml: string, environment: Record<string
     gateway,
     first,
     second,
+    async sendOnBothPaths(query, headers = {}) {
+      const full = await gateway.send(query, { headers });
+      const fast = await gateway.send(query, { headers });
+      expect([gateway.tookFastPath(), fast.status, fast.text]).toEqual([true, full.status, full.text]);
+      return fast;
+    },
     writeSettings(text) {
       writeFileSync(`${file}.new`, text);
       renameSync(`${file}.new`, file);

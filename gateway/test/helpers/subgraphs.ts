@@ -3,9 +3,12 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
+  type RequestListener,
   type ServerResponse,
 } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TlsOptions } from "node:tls";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { execute, type ExecutionResult, parse, validate } from "graphql";
@@ -46,6 +49,8 @@ export interface SubgraphOptions {
   readonly port?: number;
   /** Precedes the type definitions. Default: `federationLink`; "" makes it a federation 1 subgraph. */
   readonly header?: string;
+  /** Then it serves https, as localhost. */
+  readonly tls?: TlsOptions;
 }
 
 /** The header of a federation 2 subgraph. */
@@ -59,6 +64,7 @@ export async function startSubgraph({
   resolvers,
   port = 0,
   header = federationLink,
+  tls,
 }: SubgraphOptions): Promise<RunningSubgraph> {
   const typeDefs = header + ownDefs;
   const schema = buildSubgraphSchema([{ typeDefs: parse(typeDefs), resolvers: resolvers as never }]);
@@ -74,11 +80,12 @@ export async function startSubgraph({
     if (subgraph.fault) subgraph.fault(response, body, request, resolveCorrectly);
     else respondJson(response, 200, JSON.stringify(await resolveCorrectly()));
   }
-  const server = createServer((request, response) => void serve(request, response));
+  const listener: RequestListener = (request, response) => void serve(request, response);
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const subgraph: RunningSubgraph = {
     name,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    url: `${tls ? "https://localhost" : "http://127.0.0.1"}:${(server.address() as AddressInfo).port}/graphql`,
     typeDefs,
     requests: [],
     invalidDocuments: [],

@@ -44,9 +44,9 @@ export const transportFaults: readonly ResponseFault[] = (
     ["redirects with 302", "SUBGRAPH_INVALID_RESPONSE", send(302, html, unreachable)],
     ["redirects with 307", "SUBGRAPH_INVALID_RESPONSE", send(307, html, unreachable)],
     [
-      "compresses its response, although the gateway does not accept it",
+      "compresses its response twice",
       "SUBGRAPH_INVALID_RESPONSE",
-      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}")),
+      (response) => response.writeHead(200, { "content-encoding": "gzip, gzip" }).end(gzipSync(gzipSync("{}"))),
     ],
     ["does not send HTTP", "SUBGRAPH_INVALID_RESPONSE", (response) => response.socket?.end("SSH-2.0-OpenSSH\r\n")],
     ["reports SERVICE_UNAVAILABLE", "SUBGRAPH_UNAVAILABLE", send(200, errorWith("SERVICE_UNAVAILABLE"))],

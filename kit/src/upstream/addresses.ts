@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 
 export interface ReplicaAddress {
-  /** The URL and `addresses`: the same from one lookup to the next. */
+  /** The URL, without user and password, and `addresses`: the same from one lookup to the next. For the log. */
   readonly name: string;
   readonly origin: string;
   readonly path: string;
@@ -121,7 +121,8 @@ async function resolveWithSystem(host: string): Promise<readonly string[]> {
 function replicasOf(url: URL, addresses: readonly string[] | undefined): readonly ReplicaAddress[] {
   const { origin, pathname, search } = url;
   const path = pathname + search;
-  if (isIP(hostOf(url)) !== 0) return [{ name: url.href, origin, path, addresses: [] }];
+  const name = origin + path;
+  if (isIP(hostOf(url)) !== 0) return [{ name, origin, path, addresses: [] }];
   if (addresses === undefined) return [];
   const preferredFamily = isIP(addresses[0] ?? "");
   const isPreferred = (address: string) => isIP(address) === preferredFamily;
@@ -130,6 +131,6 @@ function replicasOf(url: URL, addresses: readonly string[] | undefined): readonl
   const fallbacks = addresses.filter((address) => !isPreferred(address)).sort();
   return [...preferred].map((address) => {
     const ownAndFallbacks = [address, ...fallbacks];
-    return { name: `${url.href} (${ownAndFallbacks.join(", ")})`, origin, path, addresses: ownAndFallbacks };
+    return { name: `${name} (${ownAndFallbacks.join(", ")})`, origin, path, addresses: ownAndFallbacks };
   });
 }

@@ -7,6 +7,7 @@ export interface Replica<Connection> {
   /** For traces: the IP address if it is known, else the host. */
   readonly address: string;
   readonly port: number;
+  readonly origin: string;
   readonly path: string;
   readonly connection: Connection;
   readonly health: ReplicaHealth;
@@ -73,6 +74,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       name,
       address: addresses[0] ?? hostOf(url),
       port: portOf(url),
+      origin,
       path,
       connection: o.open(replicaAddress),
       inFlight: 0,
@@ -92,8 +94,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       const known = new Map(replicas.map((replica) => [replica.name, replica]));
       replicas = addresses.map((address) => known.get(address.name) ?? open(address));
       splitByHealth();
-      const removed = without([...known.values()], replicas);
-      for (const replica of removed) void close(replica);
+      for (const removed of without([...known.values()], replicas)) void close(removed);
     },
     choose(isIdempotent) {
       const dueForProbe = ejected.find(({ health }) => health.isProbeDue(isIdempotent));

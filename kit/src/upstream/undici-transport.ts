@@ -1,5 +1,6 @@
 // Sends attempts with undici: the subgraph requests of the gateway, and the reads of the REST proxy.
 import { Readable } from "node:stream";
+import { createSecureContext } from "node:tls";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
 import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "./request-deadline.ts";
@@ -11,6 +12,16 @@ export interface PoolLimits {
   readonly connectionsMax: number;
   /** TLS included. Rounded up to the next half second. */
   readonly connectTimeoutMs: number;
+  readonly tls?: TlsMaterial | undefined;
+}
+
+/** In PEM. */
+export interface TlsMaterial {
+  /** The only authorities whose certificates are accepted. Default: those of Node. */
+  readonly ca?: string | undefined;
+  /** This client's certificate, with the intermediate ones, and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /**
@@ -21,7 +32,7 @@ export const idleMsMax = 1_000;
 
 export function openPool(
   { origin, addresses }: ReplicaAddress,
-  { connectionsMax, connectTimeoutMs }: PoolLimits,
+  { connectionsMax, connectTimeoutMs, tls }: PoolLimits,
 ): Pool {
   const options: Pool.Options = {
     connections: connectionsMax,
@@ -33,8 +44,12 @@ export function openPool(
     keepAliveMaxTimeout: idleMsMax,
     headersTimeout: 0,
     bodyTimeout: 0,
+    connect: {
+      ...(addresses.length > 0 && { lookup: createFixedLookup(addresses) }),
+      // One context: otherwise the PEM texts are parsed for each connection.
+      ...(tls && { secureContext: createSecureContext(tls) }),
+    },
   };
-  if (addresses.length > 0) options.connect = { lookup: createFixedLookup(addresses) };
   return new Pool(origin, options);
 }
 

@@ -143,6 +143,14 @@ test("only the first lookup is awaited, later ones run in the background and at 
   expect(names()).toEqual(["http://posts/ (10.0.0.2)", "http://posts/ (10.0.0.3)"]);
 });
 
+test("the name of a replica, which is logged, has no user and password", async () => {
+  const urls = ["http://user:secret@posts/a?b=1", "https://user:secret@10.0.0.2/"];
+  const { book, settle, names } = openBook(urls, () => Promise.resolve(["10.0.0.1"]));
+  void book.refresh();
+  await settle();
+  expect(names()).toEqual(["http://posts/a?b=1 (10.0.0.1)", "https://10.0.0.2/"]);
+});
+
 test("refreshSoon starts the next lookup a second after the last one, and no sooner", async () => {
   const { clock, lookups, book, settle } = openBook(["http://posts"], () => Promise.resolve(["10.0.0.1"]));
   await book.refresh();

@@ -113,8 +113,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     }
   }
 
-  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, path }, request, deadline) =>
-    streamedTransport({ connection: connection.pool, path }, request, deadline);
+  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, origin, path }, request, deadline) =>
+    streamedTransport({ connection: connection.pool, origin, path }, request, deadline);
   const middleware = createMiddlewareTransport(connectTimeoutMs);
   return {
     sendByUndici: (request) => send(request, undici),

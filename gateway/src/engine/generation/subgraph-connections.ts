@@ -85,6 +85,7 @@ function open(settings: SubgraphSettings, before: Subgraph | undefined, o: Subgr
   return { settings, client: isSame ? before.client : o.createClient(settings) };
 }
 
-function clientSettingsOf({ urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax }: SubgraphSettings): string {
-  return JSON.stringify([urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax]);
+function clientSettingsOf(settings: SubgraphSettings): string {
+  const { urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects, tls } = settings;
+  return JSON.stringify([urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax, followsRedirects, tls]);
 }

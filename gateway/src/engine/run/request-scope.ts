@@ -1,12 +1,10 @@
 // Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need.
-import type { OperationIdentity } from "../../observations.ts";
 import type { OperationDeadline } from "./deadline.ts";
 import type { ClientHeaders, ForwardedHeaders } from "../../subgraph-settings/request-headers.ts";
 import type { Subgraph, Subgraphs } from "./fetch/subgraph.ts";
 import type { ClientRequest } from "./fetch/subgraph-request.ts";
 
 export interface RequestScope extends ClientRequest {
-  readonly identity: OperationIdentity;
   readonly subgraphs: Subgraphs;
   /** Forwarded unchanged, unless the settings of a subgraph say otherwise. */
   readonly authorization: string | undefined;

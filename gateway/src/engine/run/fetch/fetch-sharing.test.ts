@@ -164,7 +164,7 @@ describe("settled writes", () => {
     const url = `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`;
     const limits = { timeoutMs: 60_000, attemptsMax: 3, requestsMax: 1_024, bodyBytesMax: 1_000 };
     client = createSubgraphClient(
-      { service: "notes", urls: [url], ...limits },
+      { service: "notes", urls: [url], followsRedirects: false, tls: undefined, ...limits },
       { writes: { settled: 0 }, observe: () => {} },
     );
   });

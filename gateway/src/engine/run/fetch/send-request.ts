@@ -4,6 +4,7 @@ import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import type { EntityCache } from "../caching/entity-cache.ts";
 import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
+import { acceptedCodings } from "./decompress-response.ts";
 import { CollectedHeaders } from "../../../subgraph-settings/response-headers.ts";
 import type { ClientRequest, Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import { readSubgraphResponse } from "./subgraph-response.ts";
@@ -20,7 +21,9 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
     // In a traced fetch, each attempt has its own `traceparent`.
     const traced = observed?.traced;
     const headers = listHeaders(request, traced === undefined);
-    const reply = await subgraph.client.post(body, { headers, isIdempotent: !isMutation, signal, traced });
+    const { sendsOperationNames } = subgraph.settings;
+    const named = sendsOperationNames ? addOperationName(body, request) : body;
+    const reply = await subgraph.client.post(named, { headers, isIdempotent: !isMutation, signal, traced });
     if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
     if (reply.kind === "response") addResponseHeaders(reply.headers, request);
     const { errors } = subgraph.settings;
@@ -53,15 +56,29 @@ function addResponseHeaders(headers: HeaderValues, { subgraph, isMutation, order
   scope.caching?.add(undefined);
 }
 
+const bodyStart = '{"query":"';
+
+/** For the subgraph's traces. Here instead of in the plan: fetches of operations with different names are shared. */
+function addOperationName(body: string, { service, order, scope }: SubgraphRequest): string {
+  const { operationName } = scope.identity;
+  if (operationName === undefined) return body;
+  const name = `${operationName}__${service.replaceAll(/\W/g, "_")}__${order}`;
+  // Planned operations have no name.
+  const [, type = "", rest = ""] = /^(query|mutation|)(.*)$/s.exec(body.slice(bodyStart.length)) ?? [];
+  return `{"operationName":"${name}","query":"${type || "query"} ${name}${rest}`;
+}
+
 /** Responses must not depend on the request id and the trace: reads are shared without comparing them. */
 function listHeaders(
-  { scope: { requestId, trace }, authorization, forwarded }: SubgraphRequest,
+  { scope: { requestId, trace }, subgraph: { settings }, authorization, forwarded }: SubgraphRequest,
   sendsTrace: boolean,
 ): readonly string[] {
   const json = "application/json";
   const headers = ["accept", json, "content-type", json, "x-request-id", requestId];
   if (sendsTrace) headers.push("traceparent", createTraceParent(trace));
   if (authorization !== undefined) headers.push("authorization", authorization);
+  if (settings.authorization !== undefined) headers.push("authorization", settings.authorization);
+  if (settings.wantsCompression) headers.push("accept-encoding", acceptedCodings);
   if (forwarded) headers.push(...forwarded.list);
   return headers;
 }

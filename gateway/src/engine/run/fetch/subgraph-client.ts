@@ -2,9 +2,16 @@
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
+import { withSameOriginRedirects } from "@tributary/kit/upstream/same-origin-redirects";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
-import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
+import {
+  createUpstream,
+  type UpstreamFailure,
+  type UpstreamResponse,
+  type UpstreamResult,
+} from "@tributary/kit/upstream/upstream";
 import type { GatewayObserver } from "../../../observations.ts";
+import { decompressResponse, UndecodableBody } from "./decompress-response.ts";
 import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
 import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 
@@ -68,7 +75,7 @@ export type FetchFailureCode =
 
 export type SubgraphClientSettings = Pick<
   SubgraphSettings,
-  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax"
+  "service" | "urls" | "timeoutMs" | "attemptsMax" | "requestsMax" | "bodyBytesMax" | "followsRedirects" | "tls"
 >;
 
 export interface SubgraphClientOptions {
@@ -78,9 +85,17 @@ export interface SubgraphClientOptions {
 
 const connectTimeoutMs = 1_000;
 
-/** Redirects are not followed; compressed responses are not requested. */
 export function createSubgraphClient(
-  { service: name, urls, timeoutMs, attemptsMax, requestsMax, bodyBytesMax }: SubgraphClientSettings,
+  {
+    service: name,
+    urls,
+    timeoutMs,
+    attemptsMax,
+    requestsMax,
+    bodyBytesMax,
+    followsRedirects,
+    tls,
+  }: SubgraphClientSettings,
   { writes, observe }: SubgraphClientOptions,
 ): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name, writes);
@@ -88,19 +103,27 @@ export function createSubgraphClient(
     urls,
     requestsMax,
     attemptsMax,
-    open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
+    open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs, tls }),
     close: (pool) => pool.close(),
     observe: (observation) => observe({ ...observation, service: name }),
   });
   const transport = createBufferedTransport(bodyBytesMax);
+  const queryTransport = followsRedirects ? withSameOriginRedirects(transport) : transport;
 
   async function post(body: string, { headers, isIdempotent, signal, traced }: PostOptions): Promise<HttpReply> {
     try {
       const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
-      const result = await upstream.send(request, transport);
+      // A redirect of a mutation may follow after its execution.
+      const result = await upstream.send(request, isIdempotent ? queryTransport : transport);
       const isMutation = !isIdempotent;
       if (isMutation && countsAsSettled(result)) writes.settled++;
-      return toReply(result);
+      if (result.kind === "failed") return toFailure(result);
+      if (redirectStatuses.has(result.status)) return toUnfollowed(result, followsRedirects);
+      const encoding = result.headers["content-encoding"];
+      if (encoding === undefined) return toReply(result, result.body);
+      const decompressed = await decompressResponse(result.body, String(encoding), bodyBytesMax);
+      if (decompressed instanceof UndecodableBody) return failed(decompressed.code, decompressed, result.replica);
+      return toReply(result, decompressed);
     } catch (error) {
       // For example a line break in a header.
       return failed("SUBGRAPH_UNAVAILABLE", error);
@@ -126,15 +149,7 @@ function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || result.reason !== "overloaded";
 }
 
-function toReply(result: UpstreamResult<Buffer>): HttpReply {
-  if (result.kind === "failed") return toFailure(result);
-  const { replica, status, headers, body } = result;
-  const encoding = headers["content-encoding"];
-  const isCompressed = encoding !== undefined && encoding !== "identity";
-  if (isCompressed) {
-    const cause = new Error("The response is compressed, which was not requested");
-    return failed("SUBGRAPH_INVALID_RESPONSE", cause, replica);
-  }
+function toReply({ replica, status, headers }: UpstreamResponse<Buffer>, body: Buffer): HttpReply {
   const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
   return {
     kind: "response",
@@ -146,6 +161,18 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
     headers,
     body,
   };
+}
+
+/** Those with a `Location` (RFC 9110, 15.4). */
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Without the location, which may contain secrets. */
+function toUnfollowed({ status, replica }: UpstreamResponse<Buffer>, followsRedirects: boolean): FailedFetch {
+  const reason = followsRedirects
+    ? "followed are only 301, 302, 307 and 308 of queries, up to five within the origin of the URL"
+    : "redirects are off; set the URL to which it leads, or `redirects: same_origin`";
+  const cause = new Error(`The subgraph responded with the redirect ${status}: ${reason}`);
+  return failed("SUBGRAPH_INVALID_RESPONSE", cause, replica);
 }
 
 function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {

@@ -2,6 +2,7 @@
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
+import type { OperationIdentity } from "../../../observations.ts";
 import type { GraphqlRequestRecord } from "../../../telemetry/request-record.ts";
 import type { CachingCollector } from "../caching/response-caching.ts";
 import type { CacheableRead } from "./cache-slots.ts";
@@ -12,7 +13,7 @@ import type { FetchResult } from "./subgraph-response.ts";
 
 /**
  * Everything that a response may depend on, known before the first layer: layers compare it, and the innermost one sends it. No response depends on
- * the request id or the trace.
+ * the request id, the trace or the operation's name.
  */
 export interface ReadIdentity {
   readonly service: string;
@@ -33,6 +34,7 @@ export interface ReadIdentity {
 
 export interface ClientRequest {
   readonly requestId: string;
+  readonly identity: OperationIdentity;
   readonly trace: TraceContext;
   /** By its receipts. */
   readonly provenWrites: readonly ServiceWrite[];

@@ -2,7 +2,7 @@
 import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 import type { SubgraphClient } from "./subgraph-client.ts";
 
-/** A new object after any change of its settings. `client` stays unless URLs, timeout, attempts or limits change. */
+/** A new object after any change of its settings. `client` stays unless the settings change that the client has. */
 export interface Subgraph {
   readonly settings: SubgraphSettings;
   readonly client: SubgraphClient;

@@ -18,6 +18,7 @@ export function toRead(body: string, scope: Partial<ClientRequest> = {}): Subgra
     feedChanges: 0,
     scope: {
       requestId: "1",
+      identity: { operationName: undefined, documentHash: "" },
       trace: readUnsampledTrace(undefined),
       provenWrites: [],
       writes: undefined,

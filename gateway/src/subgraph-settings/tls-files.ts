@@ -1,0 +1,57 @@
+// Reads the files of `tls` in gateway.yaml: authorities, client certificates and their keys.
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { SubgraphSections } from "./subgraph-schema.ts";
+
+/** Their texts, by their paths. */
+export type TlsFiles = ReadonlyMap<string, string>;
+
+export interface TlsProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** Every file that can be read. @returns also what would make each TLS handshake fail. */
+export function readTlsFiles({ all, subgraphs = {} }: SubgraphSections): {
+  readonly files: TlsFiles;
+  readonly problems: readonly TlsProblem[];
+} {
+  const files = new Map<string, string>();
+  const problems: TlsProblem[] = [];
+  check(all?.tls, ["all", "tls"]);
+  for (const [service, { tls }] of Object.entries(subgraphs)) check(tls, ["subgraphs", service, "tls"]);
+  return { files, problems };
+
+  function check(tls: NonNullable<SubgraphSections["all"]>["tls"], path: readonly string[]): void {
+    if (!tls) return;
+    const readAs = <Value>(member: keyof typeof tls, what: string, parse: (text: string) => Value) => {
+      const file = tls[member];
+      const text = file === undefined ? undefined : readText(file, [...path, member]);
+      if (file === undefined || text === undefined) return undefined;
+      try {
+        return parse(text);
+      } catch {
+        problems.push({ path: [...path, member], message: `${file} contains no ${what} in PEM` });
+        return undefined;
+      }
+    };
+    readAs("ca", "certificate", (text) => new X509Certificate(text));
+    const certificate = readAs("cert", "certificate", (text) => new X509Certificate(text));
+    const key: KeyObject | undefined = readAs("key", "private key without a passphrase", createPrivateKey);
+    if (certificate && key && !certificate.checkPrivateKey(key))
+      problems.push({ path: [...path, "key"], message: `${tls.key} is not the key of ${tls.cert}` });
+  }
+
+  function readText(file: string, path: readonly string[]): string | undefined {
+    const known = files.get(file);
+    if (known !== undefined) return known;
+    try {
+      const text = readFileSync(file, "utf8");
+      files.set(file, text);
+      return text;
+    } catch (error) {
+      problems.push({ path, message: `${file} cannot be read: ${(error as Error).message}` });
+      return undefined;
+    }
+  }
+}
