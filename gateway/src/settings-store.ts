@@ -98,8 +98,9 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
       stopWatching = watchText({
         source: createFileSource(first.name),
         pollMs,
-        onUnreadable: (cause, isRepeated) =>
-          isRepeated || options.observe({ kind: "settings-unreadable", file: first.name, cause }),
+        onUnreadable(cause, isRepeated) {
+          if (!isRepeated) options.observe({ kind: "settings-unreadable", file: first.name, cause });
+        },
         onText(text) {
           replace(text, options);
           return Promise.resolve("done");

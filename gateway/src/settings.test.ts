@@ -193,6 +193,7 @@ test("the effective settings name the source of each value, and no secret", () =
     KEY: "s3cret",
   };
   const yaml = `
+supergraph: { url: http://c/supergraph, headers: { x-key: "\${env.KEY}" } }
 all: { timeout_ms: 50 }
 subgraphs: { a: { attempts: 1 }, b: { urls: ["http://b/graphql?key=\${env.KEY}"] } }
 headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.KEY}" } }] } } }
@@ -202,11 +203,16 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
     readConfig(environment),
     environment,
   );
-  const effective = describeSettings(store, environment, [
-    { service: "a", url: "http://x" },
-    { service: "b", url: "http://x" },
-  ]);
+  const effective = describeSettings(store, environment, {
+    listSubgraphs: () => [
+      { service: "a", url: "http://x" },
+      { service: "b", url: "http://x" },
+    ],
+    supergraphId: () => "f00",
+    supergraphStatus: () => ({ staleSeconds: 3, rejected: undefined }),
+  });
   expect(effective).toMatchObject({
+    supergraph: { headers: { "x-key": "${env.KEY}" }, id: "f00", staleSeconds: 3 },
     subgraphs: {
       a: {
         urls: { value: ["http://redacted@a:1/graphql"], from: "SUBGRAPH_URL_A" },

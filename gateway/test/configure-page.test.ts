@@ -1,7 +1,12 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
-import { respondJson } from "./helpers/subgraphs.ts";
+import { startGateway } from "./helpers/gateway.ts";
+import { composeSupergraph, respondJson, startSubgraph } from "./helpers/subgraphs.ts";
 
 // Performs the examples of docs/configure-the-gateway.md. Where a page names a subgraph, the test's has that name.
 
@@ -26,6 +31,7 @@ test("each section with an example is performed below", () => {
     "Slow subgraphs",
     "Allow another origin",
     "Block an operation during an incident",
+    "Load the supergraph from a registry",
   ]);
 });
 
@@ -96,4 +102,37 @@ test("Block an operation during an incident", async () => {
   const oldApp = await gateway.send(query, { headers: { accept, "apollographql-client-name": "old-app" } });
   expect(oldApp.status).toBe(403);
   expect((await gateway.send(query, { headers: { accept } })).status).toBe(200);
+});
+
+test("Load the supergraph from a registry", async () => {
+  const subgraph = await startSubgraph({ name: "a", typeDefs: "type Query { a: Int }", resolvers: {} });
+  const supergraphSdl = composeSupergraph([subgraph]);
+  const paths: (string | undefined)[] = [];
+  const registry = createServer((request, response) => {
+    paths.push(request.url);
+    const isMirror = request.url?.startsWith("/mirror/") && request.headers["x-hive-cdn-key"] === "k3y";
+    response.writeHead(isMirror ? 200 : 503).end(supergraphSdl);
+  });
+  await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
+  const folder = mkdtempSync(join(tmpdir(), "registry-"));
+  onTestFinished(async () => {
+    registry.close();
+    registry.closeAllConnections();
+    await subgraph.close();
+    rmSync(folder, { recursive: true });
+  });
+  const { port } = registry.address() as AddressInfo;
+  const lastGood = join(folder, "supergraph.graphql");
+  const yaml = exampleOf("Load the supergraph from a registry")
+    .replace("https://cdn.graphql-hive.com", `http://127.0.0.1:${port}/main`)
+    .replace("https://cdn-mirror.graphql-hive.com", `http://127.0.0.1:${port}/mirror`)
+    .replace("/var/lib/gateway/supergraph.graphql", lastGood);
+  const file = join(folder, "gateway.yaml");
+  writeFileSync(file, yaml);
+  const environment = { SETTINGS_FILE: file, SUPERGRAPH_FILE: "", HIVE_CDN_KEY: "k3y" };
+  const gateway = await startGateway({ environment });
+  onTestFinished(() => gateway.drain());
+  await gateway.seen("supergraph-loaded");
+  expect(paths.slice(0, 2)).toEqual(["main", "mirror"].map((name) => `/${name}/artifacts/v1/TARGET_ID/supergraph`));
+  await expect.poll(() => existsSync(lastGood) && readFileSync(lastGood, "utf8")).toBe(supergraphSdl);
 });
