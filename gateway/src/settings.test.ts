@@ -61,6 +61,9 @@ header:
 
   test.each([
     ["a: [", "gateway.yaml:1:"],
+    ["supergraph: { file: a, url: http://a }", "gateway.yaml:1: supergraph: has either file or url"],
+    ["supergraph:\n  url: [http://a, ftp://b]", "gateway.yaml:2: supergraph.url[1]: has to be an http(s) URL"],
+    ['supergraph: { headers: { a: "b\\nc" } }', "gateway.yaml:1: supergraph.headers.a: has to be a header value"],
     ["all: 1\nall: 2", "gateway.yaml:2:"],
     ["a: &x {}\nb: *x", "aliases"],
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
@@ -166,6 +169,7 @@ test("keys that take effect at a start only are named when they change", () => {
   const after = { all: { key_check: false, timeout_ms: 20 }, subgraphs: { a: { entity_cache: true, attempts: 1 } } };
   expect(listRestartKeys({}, after)).toEqual(["all.key_check", "subgraphs.a.entity_cache"]);
   expect(listRestartKeys(after, after)).toEqual([]);
+  expect(listRestartKeys({}, { supergraph: { last_good: "/last" } })).toEqual(["supergraph"]);
 });
 
 test("validation reports misspelt variables, and names that the supergraph does not have", () => {

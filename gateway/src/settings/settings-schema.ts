@@ -73,7 +73,7 @@ const blocked = z
 
 export const settingsSchema = z
   .strictObject({
-    supergraph: supergraphSection.describe("Where the supergraph comes from."),
+    supergraph: supergraphSection.describe("Where the supergraph comes from. Takes effect at the next start."),
     ...subgraphSections,
     cors,
     csrf,
