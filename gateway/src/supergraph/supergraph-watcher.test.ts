@@ -93,6 +93,19 @@ test.each([
   gateway.stop();
 });
 
+test("a file that cannot be used is tried once, and the source's text is served as soon as there is one", async () => {
+  writeFileSync(file, "bad 1");
+  respond = missing[0];
+  const gateway = startGateway();
+  await gateway.twoPolls();
+  await gateway.twoPolls();
+  expect(gateway.loaded).toEqual(["bad 1"]);
+  respond = sendText("good 2");
+  await gateway.twoPolls();
+  expect([gateway.served, readFileSync(file, "utf8")]).toEqual([["good 2"], "good 2"]);
+  gateway.stop();
+});
+
 test("a text is stale while the source fails or has one that cannot be used, and no longer when the source has it again", async () => {
   const gateway = startGateway();
   for (const [next, isStale] of [
@@ -181,6 +194,7 @@ function numbersOf(texts: readonly string[]): readonly number[] {
 
 function startGateway({ sourceWaitMs = 10_000, timeoutMs = 60_000 } = {}) {
   const served: string[] = [];
+  const loaded: string[] = [];
   const observations: GatewayObservation[] = [];
   const observe = (observation: GatewayObservation) => void observations.push(observation);
   const lastGood = createLastGood(file, observe);
@@ -202,6 +216,7 @@ function startGateway({ sourceWaitMs = 10_000, timeoutMs = 60_000 } = {}) {
     sourceWaitMs,
     observe,
     load(text) {
+      loaded.push(text);
       const isGood = /^good \d$/.test(text);
       if (isGood) served.push(text);
       return Promise.resolve(isGood ? { kind: "loaded" } : { kind: "rejected", id: text, reason: "", subgraphs: [] });
@@ -209,6 +224,7 @@ function startGateway({ sourceWaitMs = 10_000, timeoutMs = 60_000 } = {}) {
   });
   return {
     served,
+    loaded,
     /** Until two polls that begin now have ended, and what they caused. */
     async twoPolls() {
       const readsBefore = reads;

@@ -75,6 +75,15 @@ test("follows no redirect, and says so", async () => {
   expect(requests).toHaveLength(1);
 });
 
+test.each([200, 500])("ends a read of status %i whose body never ends", async (status) => {
+  const { url } = await listen((_, response) => {
+    response.writeHead(status);
+    const timer = setInterval(() => response.write("a"), 5);
+    response.on("close", () => clearInterval(timer));
+  });
+  await expect(sourceOf(url, { timeoutMs: 50 }).read(signal)).rejects.toThrow(url);
+});
+
 test("an equal text from an older cache is no error", async () => {
   let age = 0;
   const { url } = await listen((_, response) => response.setHeader("age", age).end("text"));

@@ -26,7 +26,10 @@ interface LastText {
   readonly generatedAtMs: number;
 }
 
-const decompressors = { gzip: createGunzip, br: createBrotliDecompress } as const;
+const decompressors = new Map([
+  ["gzip", createGunzip],
+  ["br", createBrotliDecompress],
+]);
 
 /**
  * Follows no redirects: they would take the headers to another address. Sends `If-None-Match` (RFC 9110, section 13.1.2), so that an unchanged
@@ -98,10 +101,11 @@ async function resolveHeaders(headers: SourceHeaders): Promise<Record<string, st
 
 /** @throws Error for every response without a text. A page of HTML is one of a login or a proxy, whatever its status. */
 async function readText({ statusCode, headers, body }: Dispatcher.ResponseData, bytesMax: number): Promise<string> {
-  const encoding = textOf(headers["content-encoding"]) ?? "identity";
+  const encoding = (textOf(headers["content-encoding"]) ?? "identity").toLowerCase();
+  const isKnown = encoding === "identity" || decompressors.has(encoding);
   const problem =
     findProblem(statusCode, textOf(headers["content-type"])) ??
-    (encoding === "identity" || encoding in decompressors ? undefined : `the encoding ${encoding} is not supported`);
+    (isKnown ? undefined : `the encoding ${encoding} is not supported`);
   if (problem !== undefined) {
     await body.dump();
     throw new Error(problem);
@@ -116,13 +120,13 @@ function findProblem(status: number, contentType = ""): string | undefined {
   if (status >= 300 && status < 400 && status !== 304)
     return `the status is ${status}; redirects are not followed, so set the URL that it leads to`;
   if (status !== 200) return `the status is ${status}`;
-  return contentType.startsWith("text/html") ? "the body is HTML, and no supergraph" : undefined;
+  return contentType.toLowerCase().startsWith("text/html") ? "the body is HTML, and no supergraph" : undefined;
 }
 
 function decompress(body: Readable, encoding: string): Readable {
-  if (encoding !== "gzip" && encoding !== "br") return body;
+  const decompressor = decompressors.get(encoding)?.();
   // An error of either ends both; the reader of the second one gets it.
-  return pipeline(body, decompressors[encoding](), () => {});
+  return decompressor ? pipeline(body, decompressor, () => {}) : body;
 }
 
 /**
