@@ -84,6 +84,13 @@ test.each([200, 500])("ends a read of status %i whose body never ends", async (s
   await expect(sourceOf(url, { timeoutMs: 50 }).read(signal)).rejects.toThrow(url);
 });
 
+test("a page of HTML cannot be read, so that one which differs each time is not loaded at each poll", async () => {
+  const { url } = await listen((_, response) =>
+    response.setHeader("content-type", "Text/HTML").end("<html>Log in</html>"),
+  );
+  await expect(sourceOf(url).read(signal)).rejects.toThrow("HTML");
+});
+
 test("an equal text from an older cache is no error", async () => {
   let age = 0;
   const { url } = await listen((_, response) => response.setHeader("age", age).end("text"));
