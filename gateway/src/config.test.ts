@@ -22,9 +22,18 @@ describe("the configuration", () => {
       introspection: true,
       issuerUrl: undefined,
     });
-    expect(readConfig({ SUPERGRAPH_URL: "https://registry.example/supergraph" }).supergraph.url).toBe(
+    expect(readConfig({ SUPERGRAPH_URL: "https://registry.example/supergraph" }).supergraph.urls).toEqual([
       "https://registry.example/supergraph",
-    );
+    ]);
+  });
+
+  test("the file may name the source of the supergraph, and a variable replaces it", () => {
+    const supergraph = { url: ["https://a.example/s", "https://b.example/s"], headers: { "x-key": "k" } };
+    const ofFile = readConfig({}, { supergraph }).supergraph;
+    expect(ofFile).toMatchObject({ file: undefined, urls: supergraph.url, headers: supergraph.headers });
+    const ofVariable = readConfig(enough, { supergraph: { ...supergraph, last_good: "/last" } }).supergraph;
+    expect(ofVariable).toMatchObject({ file: "supergraph.graphql", urls: undefined, lastGood: "/last" });
+    expect(() => readConfig({}, { supergraph: { last_good: "/last" } })).toThrow("supergraph.url");
   });
 
   test("pages of localhost may read responses in development, and no page in production", () => {

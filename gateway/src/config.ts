@@ -12,6 +12,7 @@ import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import type { OperationLimits } from "./engine/parse/limits.ts";
 import type { SettingsFile } from "./settings/settings-schema.ts";
+import type { SupergraphSection } from "./supergraph/supergraph-schema.ts";
 import { readSubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 
 export type Config = ReturnType<typeof readConfig>;
@@ -19,8 +20,8 @@ export type Config = ReturnType<typeof readConfig>;
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * The gateway's environment variables. Only SUPERGRAPH_FILE or SUPERGRAPH_URL is required, and in production TRUSTED_PROXIES.
- * @param file of which the entity cache and the feeds take effect at a start only.
+ * The gateway's environment variables. Only the supergraph's source is required, and in production TRUSTED_PROXIES.
+ * @param file of which the supergraph's source, the entity cache and the feeds take effect at a start only.
  * @throws ConfigError with all problems.
  */
 export function readConfig(environment: Environment, file: SettingsFile = {}) {
@@ -38,7 +39,7 @@ export function readConfig(environment: Environment, file: SettingsFile = {}) {
       tagHeader: readTagHeader(env),
       ...readTelemetryConfig(env, { name: "gateway", callers: "clients" }),
       ...readKnownNames(env),
-      supergraph: readSupergraph(env),
+      supergraph: readSupergraph(env, file.supergraph),
       subgraphs: readSubgraphVariables(env, profile, file),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
@@ -133,27 +134,31 @@ function readOverrideLabels(env: EnvironmentReader): readonly string[] {
   return labels;
 }
 
-function readSupergraph(env: EnvironmentReader) {
-  const file = env.optional("SUPERGRAPH_FILE", {
-    why: "the supergraph's file, watched; this or SUPERGRAPH_URL is required",
+/** The variables precede the file. */
+function readSupergraph(env: EnvironmentReader, section: SupergraphSection = {}) {
+  const fileOfVariable = env.optional("SUPERGRAPH_FILE", {
+    why: "the supergraph's file, watched; this, SUPERGRAPH_URL or the section supergraph of gateway.yaml is required",
   });
-  const url = env.optional("SUPERGRAPH_URL", {
-    why: "the supergraph's URL, polled with its ETag; this or SUPERGRAPH_FILE is required",
+  const urlOfVariable = env.optional("SUPERGRAPH_URL", {
+    why: "the supergraph's URL, polled with its ETag; this, SUPERGRAPH_FILE or the section supergraph of gateway.yaml is required",
   });
-  const isExactlyOneSet = (file === undefined) !== (url === undefined);
-  if (!isExactlyOneSet) {
+  const isSetByVariable = fileOfVariable !== undefined || urlOfVariable !== undefined;
+  const file = isSetByVariable ? fileOfVariable : section.file;
+  const url = isSetByVariable ? urlOfVariable : section.url;
+  if ((file === undefined) === (url === undefined)) {
     env.problem(
-      "Exactly one of SUPERGRAPH_FILE and SUPERGRAPH_URL is required: the gateway loads its supergraph from there",
+      "Exactly one of SUPERGRAPH_FILE and SUPERGRAPH_URL is required, or supergraph.file or supergraph.url in gateway.yaml: the gateway loads its supergraph from there",
     );
   }
-  if (url !== undefined && !isHttpUrl(url)) env.problem("SUPERGRAPH_URL is not an http(s) URL");
+  if (urlOfVariable !== undefined && !isHttpUrl(urlOfVariable)) env.problem("SUPERGRAPH_URL is not an http(s) URL");
   const pollMs = env.integer("SUPERGRAPH_POLL_MS", {
     fallback: 2_000,
     min: 20,
     max: 3_600_000,
     why: "the interval at which the supergraph is polled; a file is also watched",
   });
-  return { file, url, pollMs };
+  const urls = typeof url === "string" ? [url] : url;
+  return { file, urls, headers: section.headers, lastGood: section.last_good, pollMs };
 }
 
 function readBounds(env: EnvironmentReader) {

@@ -61,7 +61,8 @@ async function serve(config: Config, settings: SettingsStore): Promise<void> {
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, settings, observe, plannerPool, graphiqlFolder, observers: telemetry });
   supergraphId = gateway.supergraphId;
-  telemetry.exposeGauges({ cacheSizes: gateway.cacheSizes, countQueuedJobs: plannerPool.countQueuedJobs });
+  const { cacheSizes, supergraphStatus } = gateway;
+  telemetry.exposeGauges({ cacheSizes, countQueuedJobs: plannerPool.countQueuedJobs, supergraphStatus });
   const admin = await telemetry.startAdmin();
   const server = await startServer({
     name: "gateway",
@@ -78,14 +79,20 @@ async function serve(config: Config, settings: SettingsStore): Promise<void> {
     overloadedResponse,
     // Above REQUESTS_IN_FLIGHT_MAX a request is rejected before it is read, so its priority is unknown.
     onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),
-    readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
+    readinessFields: () => ({ ...config.build, ...describeSupergraph(gateway) }),
     async close() {
       await gateway.close();
       await Promise.all([admin?.close(), telemetry.stop()]);
     },
   });
   admin?.reportReadiness(server.readiness);
-  admin?.reportConfig(() => describeSettings(settings, environment, gateway.listSubgraphs()));
+  admin?.reportConfig(() => describeSettings(settings, environment, gateway));
   stopOnSignals([server], log);
   log.info({ url: server.url }, "listening");
+}
+
+function describeSupergraph({ supergraphId, supergraphStatus }: Gateway): Readonly<Record<string, string>> {
+  const { staleSeconds } = supergraphStatus();
+  const supergraph = supergraphId() ?? "none";
+  return staleSeconds > 0 ? { supergraph, supergraphStaleSeconds: String(staleSeconds) } : { supergraph };
 }

@@ -46,10 +46,18 @@ type SupergraphObservation =
   | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
   /** At each further poll. */
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
-  /** Is not loaded again. */
-  | { readonly kind: "supergraph-rejected"; readonly id: string; readonly cause: unknown }
+  /** Is not loaded again. `subgraphs`: whose part of it the cause names. */
+  | {
+      readonly kind: "supergraph-rejected";
+      readonly id: string;
+      readonly subgraphs: readonly string[];
+      readonly cause: unknown;
+    }
   /** The supergraph is not the cause: it is loaded again. */
   | { readonly kind: "supergraph-load-failed"; readonly id: string; readonly cause: unknown }
+  /** The one in `supergraph.last_good` is served, written `ageSeconds` ago: the source has none that can be used, or has not sent it yet. */
+  | { readonly kind: "supergraph-restored"; readonly source: string; readonly ageSeconds: number }
+  | { readonly kind: "last-good-unreadable" | "last-good-unwritable"; readonly file: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "variable-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }

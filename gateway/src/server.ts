@@ -41,8 +41,8 @@ import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generation, type Generations } from "./engine/generation/generations.ts";
 import type { Settings } from "./settings.ts";
 import type { SettingsStore } from "./settings-store.ts";
-import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
-import { watchSupergraph } from "./supergraph/supergraph-watcher.ts";
+import { createLastGood } from "./supergraph/last-good.ts";
+import { type SupergraphStatus, type SupergraphWatcher, watchSupergraph } from "./supergraph/supergraph-watcher.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
 import type { CacheSizes } from "./telemetry/cache-metrics.ts";
 import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
@@ -57,6 +57,8 @@ export interface Gateway {
   cacheSizes(): CacheSizes;
   /** Undefined before a supergraph is loaded. */
   supergraphId(): string | undefined;
+  /** Whether the source of the supergraph has the one in use. */
+  supergraphStatus(): SupergraphStatus;
   /** Of the supergraph in use. */
   listSubgraphs(): readonly SupergraphSubgraph[];
   /** Called after the last request. */
@@ -120,9 +122,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   const handle = config.fastPath
     ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
     : app;
-  const { pollMs } = config.supergraph;
-  const source = createSource(config);
-  const stopWatching = watchSupergraph({ source, pollMs, observe, onSupergraph: generations.load });
+  const watcher = watchConfiguredSupergraph(config, generations, observe);
   settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
@@ -130,10 +130,11 @@ export function createGateway(o: GatewayOptions): Gateway {
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,
+    supergraphStatus: watcher.status,
     listSubgraphs: () => generations.current?.subgraphs ?? [],
     isReady: () => generations.current !== undefined,
     async close() {
-      stopWatching();
+      watcher.stop();
       settings.close();
       admission.close();
       await generations.close();
@@ -241,10 +242,24 @@ function prepareServer(
   limitConnections(server, { unlimited: [...callerConfig.trustedProxies, ...rateLimitConfig.exempt], observe });
 }
 
-function createSource({ supergraph: { file, url } }: Config): SupergraphSource {
+function watchConfiguredSupergraph(
+  { supergraph: { lastGood, pollMs, ...supergraph } }: Config,
+  { load }: Generations,
+  observe: GatewayObserver,
+): SupergraphWatcher {
+  return watchSupergraph({
+    source: createSource(supergraph),
+    pollMs,
+    lastGood: lastGood === undefined ? undefined : createLastGood(lastGood, observe),
+    load,
+    observe,
+  });
+}
+
+function createSource({ file, urls, headers }: Pick<Config["supergraph"], "file" | "urls" | "headers">) {
   if (file !== undefined) return createFileSource(file);
-  if (url !== undefined) return createUrlSource({ url });
-  throw new Error("readConfig accepts no configuration without SUPERGRAPH_FILE and SUPERGRAPH_URL");
+  if (urls !== undefined) return createUrlSource({ urls, ...(headers && { headers }) });
+  throw new Error("readConfig accepts no configuration without a source of the supergraph");
 }
 
 interface AppOptions {

@@ -109,8 +109,9 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
         watchText({
           source,
           pollMs,
-          onUnreadable: (cause, isRepeated) =>
-            isRepeated || options.observe({ kind: "settings-unreadable", file: source.name, cause }),
+          onUnreadable(cause, isRepeated) {
+            if (!isRepeated) options.observe({ kind: "settings-unreadable", file: source.name, cause });
+          },
           onText(text) {
             replace(() => parse(text), options);
             return Promise.resolve("done");

@@ -61,6 +61,9 @@ header:
 
   test.each([
     ["a: [", "gateway.yaml:1:"],
+    ["supergraph: { file: a, url: http://a }", "gateway.yaml:1: supergraph: has either file or url"],
+    ["supergraph:\n  url: [http://a, ftp://b]", "gateway.yaml:2: supergraph.url[1]: has to be an http(s) URL"],
+    ['supergraph: { headers: { a: "b\\nc" } }', "gateway.yaml:1: supergraph.headers.a: has to be a header value"],
     ["all: 1\nall: 2", "gateway.yaml:2:"],
     ["a: &x {}\nb: *x", "aliases"],
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
@@ -167,6 +170,7 @@ test("keys that take effect at a start only are named when they change", () => {
   const after = { all: { key_check: false, timeout_ms: 20 }, subgraphs: { a: { entity_cache: true, attempts: 1 } } };
   expect(listRestartKeys({}, after)).toEqual(["all.key_check", "subgraphs.a.entity_cache"]);
   expect(listRestartKeys(after, after)).toEqual([]);
+  expect(listRestartKeys({}, { supergraph: { last_good: "/last" } })).toEqual(["supergraph"]);
 });
 
 test("validation reports misspelt variables, and names that the supergraph does not have", () => {
@@ -194,6 +198,7 @@ test("the effective settings name the source of each value, and no secret", () =
     KEY: "s3cret",
   };
   const yaml = `
+supergraph: { url: http://c/supergraph, headers: { x-key: "\${env.KEY}" } }
 all: { timeout_ms: 50 }
 subgraphs: { a: { attempts: 1 }, b: { urls: ["http://b/graphql?key=\${env.KEY}"] } }
 headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.KEY}" } }] } } }
@@ -203,11 +208,16 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
     readConfig(environment),
     environment,
   );
-  const effective = describeSettings(store, environment, [
-    { service: "a", url: "http://x" },
-    { service: "b", url: "http://x" },
-  ]);
+  const effective = describeSettings(store, environment, {
+    listSubgraphs: () => [
+      { service: "a", url: "http://x" },
+      { service: "b", url: "http://x" },
+    ],
+    supergraphId: () => "f00",
+    supergraphStatus: () => ({ staleSeconds: 3, rejected: undefined }),
+  });
   expect(effective).toMatchObject({
+    supergraph: { headers: { "x-key": "${env.KEY}" }, id: "f00", staleSeconds: 3 },
     subgraphs: {
       a: {
         urls: { value: ["http://redacted@a:1/graphql"], from: "SUBGRAPH_URL_A" },

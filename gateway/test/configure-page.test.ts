@@ -1,11 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { createAuthority } from "./helpers/certificates.ts";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
-import { respondJson } from "./helpers/subgraphs.ts";
+import { startGateway } from "./helpers/gateway.ts";
+import { composeSupergraph, respondJson, startSubgraph } from "./helpers/subgraphs.ts";
 
 // Performs the examples of docs/configure-the-gateway.md. Where a page names a subgraph, the test's has that name.
 
@@ -36,6 +39,7 @@ test("each section with an example is performed below", () => {
     "Allow another origin",
     "Block an operation during an incident",
     "Send the statuses of the 2026 draft",
+    "Load the supergraph from a registry",
   ]);
 });
 
@@ -164,4 +168,37 @@ test("Send the statuses of the 2026 draft", async () => {
   const accept = "application/graphql-response+json";
   expect(await statusOf('{ one(name: "x") two(name: "x") }', accept)).toBe(294);
   expect([await statusOf("{ three }", accept), await statusOf("{ three }", "application/json")]).toEqual([422, 200]);
+});
+
+test("Load the supergraph from a registry", async () => {
+  const subgraph = await startSubgraph({ name: "a", typeDefs: "type Query { a: Int }", resolvers: {} });
+  const supergraphSdl = composeSupergraph([subgraph]);
+  const paths: (string | undefined)[] = [];
+  const registry = createServer((request, response) => {
+    paths.push(request.url);
+    const isMirror = request.url?.startsWith("/mirror/") && request.headers["x-hive-cdn-key"] === "k3y";
+    response.writeHead(isMirror ? 200 : 503).end(supergraphSdl);
+  });
+  await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
+  const folder = mkdtempSync(join(tmpdir(), "registry-"));
+  onTestFinished(async () => {
+    registry.close();
+    registry.closeAllConnections();
+    await subgraph.close();
+    rmSync(folder, { recursive: true });
+  });
+  const { port } = registry.address() as AddressInfo;
+  const lastGood = join(folder, "supergraph.graphql");
+  const yaml = exampleOf("Load the supergraph from a registry")
+    .replace("https://cdn.graphql-hive.com", `http://127.0.0.1:${port}/main`)
+    .replace("https://cdn-mirror.graphql-hive.com", `http://127.0.0.1:${port}/mirror`)
+    .replace("/var/lib/gateway/supergraph.graphql", lastGood);
+  const file = join(folder, "gateway.yaml");
+  writeFileSync(file, yaml);
+  const environment = { SETTINGS_FILE: file, SUPERGRAPH_FILE: "", HIVE_CDN_KEY: "k3y" };
+  const gateway = await startGateway({ environment });
+  onTestFinished(() => gateway.drain());
+  await gateway.seen("supergraph-loaded");
+  expect(paths.slice(0, 2)).toEqual(["main", "mirror"].map((name) => `/${name}/artifacts/v1/TARGET_ID/supergraph`));
+  await expect.poll(() => existsSync(lastGood) && readFileSync(lastGood, "utf8")).toBe(supergraphSdl);
 });

@@ -116,7 +116,12 @@ headers: { subgraphs: { first: { request: [{ remove: { named: authorization } }]
     const environment = { SUPERGRAPH_FILE: "x", SUBGRAPH_URL_FIRST: url, SUPERGRAPH_URL: `http://b,${url}` };
     const file = readSettingsFile(undefined, environment);
     const store = createSettingsStore(file, readConfig({ SUPERGRAPH_FILE: "x", SUBGRAPH_URL_FIRST: url }), environment);
-    const page = JSON.stringify(describeSettings(store, environment, [{ service: "first", url }]));
+    const gateway = {
+      listSubgraphs: () => [{ service: "first", url }],
+      supergraphId: () => "f00",
+      supergraphStatus: () => ({ staleSeconds: 0, rejected: undefined }),
+    };
+    const page = JSON.stringify(describeSettings(store, environment, gateway));
     expect(page).toContain("redacted@a");
     expect(page).not.toMatch(/us3r|cr3t/);
   });

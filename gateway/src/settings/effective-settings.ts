@@ -2,25 +2,29 @@
 import { describeEnvironment, type Environment } from "@tributary/kit/process/env";
 import { readConfig } from "../config.ts";
 import { describeSubgraph } from "../subgraph-settings/subgraph-settings.ts";
+import type { Gateway } from "../server.ts";
 import type { SettingsStore } from "../settings-store.ts";
 
 /** Up to the last `@` before the path, as URL parsers read it (URL Standard, "authority state"). */
 const credentialsInUrl = /(https?:[/\\]*)[^/\\?#"]*@/gi;
 
-/** @param services of the supergraph in use, with its URLs. */
 export function describeSettings(
   store: SettingsStore,
   environment: Environment,
-  services: readonly { readonly service: string; readonly url: string }[],
+  {
+    listSubgraphs,
+    supergraphId,
+    supergraphStatus,
+  }: Pick<Gateway, "listSubgraphs" | "supergraphId" | "supergraphStatus">,
 ): object {
   const { current, parsed, restartKeys } = store;
   // The texts of the file, with `${env.NAME}` instead of the variable's value.
-  const { headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
+  const { supergraph, headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
   const ofSubgraph = (service: string) => ({
     headers: headers.subgraphs?.[service],
     errors: errors.subgraphs?.[service],
   });
-  const subgraphs = services.map((subgraph) => [
+  const subgraphs = listSubgraphs().map((subgraph) => [
     subgraph.service,
     { ...describeSubgraph(subgraph, { ...current.subgraphs, file: parsed.source }), ...ofSubgraph(subgraph.service) },
   ]);
@@ -28,6 +32,7 @@ export function describeSettings(
     file: parsed.name === "" ? undefined : parsed.name,
     revision: current.subgraphs.revision,
     waitingForRestart: restartKeys,
+    supergraph: { ...supergraph, id: supergraphId(), ...supergraphStatus() },
     subgraphs: Object.fromEntries(subgraphs),
     all: { headers: headers.all, errors: errors.all },
     cors,

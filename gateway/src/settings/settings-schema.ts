@@ -1,6 +1,7 @@
 // The schema of gateway.yaml: the settings that are not environment variables. parse-settings.ts reads the file; `npm run generate` writes the JSON
 // Schema for editors. A key with `meta({ restart: true })` takes effect at the next start only.
 import { z } from "zod";
+import { supergraphSection } from "../supergraph/supergraph-schema.ts";
 import { subgraphSections } from "../subgraph-settings/subgraph-schema.ts";
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "has to be a header name");
@@ -72,6 +73,7 @@ const blocked = z
 
 export const settingsSchema = z
   .strictObject({
+    supergraph: supergraphSection.describe("Where the supergraph comes from. Takes effect at the next start."),
     ...subgraphSections,
     cors,
     csrf,

@@ -1,4 +1,4 @@
-// The gauges of the caches and of the planner's queue.
+// The gauges that are read at each scrape: of the caches, of the planner's queue and of the supergraph.
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
@@ -17,12 +17,15 @@ export interface GaugeSources {
   cacheSizes(): CacheSizes;
   /** Operations and large introspections that wait for a planner thread. */
   countQueuedJobs(): number;
+  supergraphStatus(): { readonly staleSeconds: number };
 }
 
 export function exposeGauges(
   metrics: Metrics<typeof gatewayMetrics>,
-  { cacheSizes, countQueuedJobs }: GaugeSources,
+  { cacheSizes, countQueuedJobs, supergraphStatus }: GaugeSources,
 ): void {
+  const stale = metrics.gauge("tributary_gateway_supergraph_stale_seconds");
+  stale.onScrape((gauge) => gauge.set({}, supergraphStatus().staleSeconds));
   metrics.gauge("tributary_gateway_planner_queue_length").onScrape((gauge) => gauge.set({}, countQueuedJobs()));
   metrics.gauge("tributary_gateway_cache_entries").onScrape((gauge) => {
     const sizes = cacheSizes();

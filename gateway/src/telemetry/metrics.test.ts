@@ -45,7 +45,7 @@ describe("metrics of observations", () => {
     count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
     count({ kind: "dns-lookup-failed", service: "users", host: "users", cause });
     count({ kind: "supergraph-loaded", id: "a", subgraphs: ["users", "posts"], tookMs: 3 });
-    count({ kind: "supergraph-rejected", id: "b", cause });
+    count({ kind: "supergraph-rejected", subgraphs: [], id: "b", cause });
     const text = await metrics.write();
     const lines = [
       "clients_disconnected_total 1",
@@ -95,7 +95,7 @@ describe("metrics of observations", () => {
 });
 
 describe("gauges of caches and queues", () => {
-  test("a scrape reads the current sizes of the caches and of the queue", async () => {
+  test("a scrape reads the current sizes of the caches and of the queue, and the age of a stale supergraph", async () => {
     const metrics = await createPrometheus(metricsOf.gateway);
     let entries = 1;
     const size = () => ({ entries, weight: 10 * entries });
@@ -108,6 +108,7 @@ describe("gauges of caches and queues", () => {
         entities: size(),
       }),
       countQueuedJobs: () => entries,
+      supergraphStatus: () => ({ staleSeconds: 60 * entries }),
     });
     await metrics.write();
     entries = 2;
@@ -117,6 +118,7 @@ describe("gauges of caches and queues", () => {
       expect(text).toContain(`tributary_gateway_cache_bytes{cache="${cache}"} 20`);
     }
     expect(text).toContain("tributary_gateway_planner_queue_length 2");
+    expect(text).toContain("tributary_gateway_supergraph_stale_seconds 120");
   });
 });
 

@@ -39,6 +39,12 @@ const logLines: Record<Exclude<LoggedObservation["kind"], "library-log">, LogLin
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
   "supergraph-rejected": ["error", "the supergraph cannot be used; the loaded supergraph remains in use"],
   "supergraph-load-failed": ["error", "the supergraph could not be loaded; the gateway tries again"],
+  "supergraph-restored": ["warn", "serving the last accepted supergraph from disk until the source has one"],
+  "last-good-unreadable": ["warn", "the last accepted supergraph cannot be read from disk"],
+  "last-good-unwritable": [
+    "warn",
+    "the accepted supergraph cannot be written to disk: a start without its source has none",
+  ],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "variable-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
   "settings-loaded": ["info", "new settings take effect"],

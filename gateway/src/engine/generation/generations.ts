@@ -9,6 +9,7 @@ import type { Subgraphs } from "../run/fetch/subgraph.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 import type { DocumentValidator } from "./apollo-validation.ts";
+import { findNamedSubgraphs } from "./named-subgraphs.ts";
 
 /** Immutable, except for its caches. */
 export interface Generation {
@@ -43,7 +44,16 @@ export interface Pinned {
   release(): void;
 }
 
-export type LoadOutcome = "done" | "retry";
+/** `retry`: another load of the same supergraph can succeed. */
+export type LoadOutcome = { readonly kind: "loaded" | "retry" } | RejectedSupergraph;
+
+interface RejectedSupergraph {
+  readonly kind: "rejected";
+  readonly id: string;
+  readonly reason: string;
+  /** Whose part of the supergraph the reason names. */
+  readonly subgraphs: readonly string[];
+}
 
 export interface Generations {
   /** Not closed before `release`, or before `graceMs` have passed since it was replaced. */
@@ -54,7 +64,6 @@ export interface Generations {
   /**
    * Builds a generation, warms it with the most used operations of the current one, and replaces that. A supergraph that cannot be loaded is reported
    * and changes nothing. Never rejects. The caller waits for one load before the next.
-   * @returns whether another load of the same supergraph can succeed.
    */
   load(supergraphSdl: string): Promise<LoadOutcome>;
   /** Called after the last request. */
@@ -99,12 +108,9 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       // The gateway was closed in the meantime.
       if (isClosed) await generation.close();
       else replaceCurrent(id, generation, startedMs);
-      return "done";
+      return { kind: isClosed ? "retry" : "loaded" };
     } catch (cause) {
-      if (isClosed) return "done";
-      const isUnusable = cause instanceof UnusableSupergraph;
-      observe({ kind: isUnusable ? "supergraph-rejected" : "supergraph-load-failed", id, cause });
-      return isUnusable ? "done" : "retry";
+      return isClosed ? { kind: "retry" } : reportFailedLoad(id, supergraphSdl, cause, observe);
     }
   }
 
@@ -157,6 +163,16 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       await last?.generation.close();
     },
   };
+}
+
+function reportFailedLoad(id: string, supergraphSdl: string, cause: unknown, observe: GatewayObserver): LoadOutcome {
+  if (cause instanceof UnusableSupergraph) {
+    const subgraphs = findNamedSubgraphs(supergraphSdl, cause.message);
+    observe({ kind: "supergraph-rejected", id, subgraphs, cause });
+    return { kind: "rejected", id, reason: cause.message, subgraphs };
+  }
+  observe({ kind: "supergraph-load-failed", id, cause });
+  return { kind: "retry" };
 }
 
 function pinEntry(entry: GenerationEntry, onReleased: (entry: GenerationEntry) => void): Pinned {

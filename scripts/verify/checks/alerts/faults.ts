@@ -182,6 +182,7 @@ export const faults: readonly Fault[] = [
       ["SupergraphRejected", "gateway"],
       ["ErrorsInLog", "gateway"],
     ],
+    possible: ["SupergraphStale"],
     async inject({ supergraphCopy }) {
       writeFileSync(supergraphCopy, "type Query {");
       return async () => copyFileSync(supergraphFile, supergraphCopy);
@@ -190,7 +191,7 @@ export const faults: readonly Fault[] = [
   {
     name: "supergraph-unavailable",
     description: "the supergraph file is deleted",
-    notified: [["SupergraphUnavailable", "gateway"]],
+    notified: [["SupergraphStale", "gateway"]],
     async inject({ supergraphCopy }) {
       rmSync(supergraphCopy);
       return async () => copyFileSync(supergraphFile, supergraphCopy);
@@ -203,7 +204,7 @@ export const faults: readonly Fault[] = [
       ["SupergraphMissing", "gateway"],
       ["ServiceLevelBurnsFast", "gateway"],
     ],
-    possible: ["RequestsShed", "SupergraphUnavailable"],
+    possible: ["RequestsShed"],
     async inject(platform) {
       const gateway = replicaOf(platform, "gateway");
       rmSync(platform.supergraphCopy);

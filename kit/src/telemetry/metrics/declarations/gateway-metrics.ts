@@ -165,6 +165,11 @@ export const gatewayMetrics = {
     labels: ["result"],
     expected: { result: ["loaded", "rejected", "failed", "unavailable"] },
   },
+  tributary_gateway_supergraph_stale_seconds: {
+    kind: "gauge",
+    help: "0 if the last poll of the supergraph's source confirmed the supergraph in use, or none is in use. Otherwise the time since a poll did; for one from disk, since it was accepted.",
+    labels: [],
+  },
   tributary_gateway_unknown_subgraph_variables: {
     kind: "gauge",
     help: "Variables SUBGRAPH_URL_<NAME> and SUBGRAPH_KEY_CHECK_<NAME> that match no subgraph of the current supergraph.",

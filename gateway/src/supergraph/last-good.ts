@@ -1,0 +1,58 @@
+// The last accepted supergraph on disk, for a start whose source is down or has none that can be used (`supergraph.last_good`).
+import { open, readFile, rename, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import type { GatewayObserver } from "../observations.ts";
+
+export interface LastGood {
+  /** Undefined if there is none, or it cannot be read, which is reported. */
+  read(): Promise<{ readonly text: string; readonly writtenAtMs: number } | undefined>;
+  /** After the texts of earlier calls. A text that cannot be written is reported: the file keeps the one before. Never rejects. */
+  write(text: string): Promise<void>;
+}
+
+export function createLastGood(file: string, observe: GatewayObserver): LastGood {
+  let written = Promise.resolve();
+  return {
+    async read() {
+      try {
+        const [text, { mtimeMs }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+        return { text, writtenAtMs: mtimeMs };
+      } catch (cause) {
+        const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+        if (!isMissing) observe({ kind: "last-good-unreadable", file, cause });
+        return undefined;
+      }
+    },
+    write(text) {
+      written = written
+        .then(() => replaceFile(file, text))
+        .catch((cause: unknown) => observe({ kind: "last-good-unwritable", file, cause }));
+      return written;
+    },
+  };
+}
+
+/** Whenever the process or the machine stops, the file has either text, complete. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  // Of this process alone, if several share the folder; the next write after a crash replaces it.
+  const temporary = `${file}.${hostname()}-${process.pid}.tmp`;
+  await writeDurably(temporary, text);
+  await rename(temporary, file);
+  const folder = await open(dirname(file));
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, "w");
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
