@@ -21,6 +21,8 @@ export async function bundle(root: string, entries: Readonly<Record<string, stri
     cwd: root,
     input: { ...entries },
     platform: "node",
+    // node-fetch uses its class URL where Node has none, and loading it prints a warning (DEP0040) that Node leaves out for installed packages.
+    resolve: { alias: { "whatwg-url": "node:url" } },
     plugins: [emitOpenedFiles],
     // A warning is a problem of the package, such as an import that is found at run time only.
     onLog(level, { message }) {

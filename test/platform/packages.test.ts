@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   copyFileSync,
@@ -14,6 +14,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -26,7 +29,11 @@ import { pickFreePort } from "../../kit/src/process/free-port.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/run-the-gateway.md"), "utf8");
 const commands = blocksOf("sh");
-const environment = { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: process.env["HOME"] };
+const environment = {
+  PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+  HOME: process.env["HOME"],
+  npm_config_update_notifier: "false",
+};
 const query = { query: "{ product(id: 1) { name reviews { text } } }" };
 const data = { product: { name: "Chair", reviews: [{ text: "Soft" }] } };
 
@@ -91,6 +98,15 @@ test("the gateway serves a foreign graph, and is ready, measured and configured 
   const pageResponse = await fetch(`http://127.0.0.1:${ports["4000"]}/graphql`, { headers: { accept: "text/html" } });
   expect(await pageResponse.text()).toContain("/graphiql/assets/");
   await stop(gateway);
+});
+
+test("outside of node_modules, as in an image, the gateway prints nothing but its log", async () => {
+  const { stderr, child } = startProgram(
+    `PORT=0 SUPERGRAPH_FILE=supergraph.graphql node ${root}/dist/gateway/dist/main.js`,
+  );
+  for await (const line of createInterface({ input: child.stdout }))
+    if (line.includes("supergraph-loaded")) child.kill();
+  expect(await stderr).toBe("");
 });
 
 test("validate accepts the settings of the page, and names each problem of others with its line", async () => {
@@ -184,14 +200,20 @@ function startReviews(): Promise<RunningSubgraph> {
   });
 }
 
+interface Started {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  /** Once the program has ended. */
+  readonly stderr: Promise<string>;
+}
+
 /** The code blocks of the page in this language. */
 function blocksOf(language: string): readonly string[] {
-  return [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, text = ""]) => text);
+  return [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, block = ""]) => block);
 }
 
 /** The command of the page that begins so, with the ports of this test. */
 function commandOf(beginning: string): string {
-  const command = commands.find((text) => text.startsWith(beginning));
+  const command = commands.find((block) => block.startsWith(beginning));
   if (command === undefined) throw new Error(`The page has no command that begins with: ${beginning}`);
   return command.trim().replaceAll(/\b(?:4000|9464|3000|9465|4010|9466|8080)\b/g, (port) => String(ports[port]));
 }
@@ -206,18 +228,24 @@ async function bash(command: string, cwd = folder): Promise<string> {
   return stdout;
 }
 
-function start(beginning: string): ChildProcess {
+function start(beginning: string): Started {
+  const started = startProgram(commandOf(beginning));
+  started.child.stdout.resume();
+  return started;
+}
+
+function startProgram(command: string): Started {
   // A group of its own, since npx starts the program as its child.
-  const child = spawn("bash", ["-c", commandOf(beginning)], {
+  const child = spawn("bash", ["-c", command], {
     cwd: folder,
     env: environment,
     detached: true,
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGKILL");
   });
-  return child;
+  return { child, stderr: text(child.stderr) };
 }
 
 async function isReady(adminPort: string): Promise<void> {
@@ -230,7 +258,7 @@ async function isReady(adminPort: string): Promise<void> {
 }
 
 /** @returns the exit code, once the program has ended by itself. */
-async function stop(child: ChildProcess): Promise<number | null> {
+async function stop({ child }: Started): Promise<number | null> {
   const exited = once(child, "exit") as Promise<[number | null]>;
   process.kill(-(child.pid ?? 0), "SIGTERM");
   const [code] = await exited;
