@@ -7,17 +7,17 @@ import { assembleGateway } from "./assembly.ts";
 /** Exactly one of `supergraphFile` and `supergraphUrl` is required. */
 export interface EmbeddingOptions {
   /** The path of the supergraph's file. It is watched: a changed supergraph is loaded while the present one serves. */
-  readonly supergraphFile?: string;
+  readonly supergraphFile?: string | undefined;
   /** The http(s) URL of the supergraph. It is requested every 2 s (`SUPERGRAPH_POLL_MS`) with its ETag. */
-  readonly supergraphUrl?: string;
+  readonly supergraphUrl?: string | undefined;
   /** The path of gateway.yaml. It is watched, and takes effect without a restart. */
-  readonly settingsFile?: string;
+  readonly settingsFile?: string | undefined;
   /**
    * Environment variables of the gateway, such as `{ PROFILE: "production", PLAN_TIMEOUT_MS: "2000", ADMIN_PORT: "9464" }`. README.md lists them with
    * unit, range and default. Those of the listener (`PORT`, `HOST`, `DRAIN_DELAY_MS`, `SHUTDOWN_GRACE_MS`, `REQUESTS_IN_FLIGHT_MAX`) have no effect.
    * Default `{}`: the variables of the process are read only if the program passes `process.env`.
    */
-  readonly variables?: Readonly<Record<string, string | undefined>>;
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 export interface EmbeddedGateway {
