@@ -1,4 +1,4 @@
-// `npm run gateway`: the gateway, or its command `compose`, whose packages the process that serves does not load.
+// `npm run gateway`, and the command of the package: the gateway, or `compose`, whose modules the process that serves does not load.
 const [command, ...args] = process.argv.slice(2);
 
 if (command === "compose") {

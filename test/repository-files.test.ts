@@ -25,7 +25,7 @@ const entries = lines
   .map((line) => line.split(/\s+/))
   .map(([pattern = "", ...owners]) => ({ pattern, owners }));
 /** Folders that are never committed. */
-const uncommitted = new Set([".git", ".data", "node_modules", "coverage"]);
+const uncommitted = new Set([".git", ".data", "node_modules", "coverage", "dist"]);
 
 test("every top-level folder has an explicit owner", () => {
   const folders = readdirSync(root, { withFileTypes: true })

@@ -1,8 +1,7 @@
 // Runs in an image build: starts a process once, to fill NODE_COMPILE_CACHE and to check that all its modules load. A service never listens here,
-// because there is no database: `node --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts`.
+// because there is no database: `node --v8-pool-size=1 infra/images/compile.ts gateway/dist/main.js`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
 
 const startMsMax = 60_000;
 /** Begins the message of the SERVICE_UNAVAILABLE error in kit/src/postgres/postgres.ts. */
@@ -43,12 +42,17 @@ for (const stream of [child.stdout, child.stderr]) {
 }
 await once(child, "close");
 clearTimeout(timeout);
-const hasLoadedModules = isListening(output) || output.includes(databaseUnreachableMessage);
-if (!hasLoadedModules) throw new Error(`The process does not start:\n${output}`);
+if (!isListening(output)) {
+  if (!output.includes(databaseUnreachableMessage)) throw new Error(`The process does not start:\n${output}`);
+  await runAdminThread();
+}
 
-// A service without a database exits before it starts this thread, whose code is written when the thread ends.
-const admin = await startAdminServer({ host: "127.0.0.1", port: 0, log: console, write: () => Promise.resolve("") });
-await admin.close();
+/** A service without a database exits before it starts this thread, whose code is written when the thread ends. */
+async function runAdminThread(): Promise<void> {
+  const { startAdminServer } = await import("@tributary/kit/telemetry/admin-server");
+  const admin = await startAdminServer({ host: "127.0.0.1", port: 0, log: console, write: () => Promise.resolve("") });
+  await admin.close();
+}
 
 /** Whether the process listens for requests. The listener for metrics starts before it, and does not count. */
 function isListening(log: string): boolean {

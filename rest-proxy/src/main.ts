@@ -1,6 +1,7 @@
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { runMain } from "@tributary/kit/process/main";
+import manifest from "../package.json" with { type: "json" };
 import { readConfig, readRoutesFilePath } from "./config.ts";
 import { loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route/route-table.ts";
@@ -8,11 +9,23 @@ import { loadRoutes } from "./route/routes.ts";
 import { createRestProxy } from "./server.ts";
 import { createProxyTelemetry } from "./telemetry/proxy-telemetry.ts";
 
-/** Starts the REST proxy: reads routes and configuration, assembles the proxy and its telemetry, and listens until SIGTERM. */
-await runMain(async () => {
-  const routes = loadRoutes(readRoutesFilePath(process.env));
+const usage = `Usage: tributary-rest-proxy
+
+Serves the routes of ROUTES_FILE (supergraph/routes.json) on PORT (4010), configured by environment variables (README.md).
+The address of each service is required: THINGS_URL for the service "things".
+
+  --version   prints the version
+  --help      prints this
+`;
+
+await runMain(serve, { "--version": () => `${manifest.version}\n`, "--help": () => usage });
+
+/** Reads routes and configuration, assembles the proxy and its telemetry, and listens until SIGTERM. */
+async function serve(): Promise<void> {
+  const environment = { BUILD_VERSION: manifest.version, ...process.env };
+  const routes = loadRoutes(readRoutesFilePath(environment));
   const table = createRouteTable(routes);
-  const config = readConfig(process.env, table.services);
+  const config = readConfig(environment, table.services);
   const telemetry = await createProxyTelemetry(config, routes);
   const { log, observe, observers } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
@@ -45,4 +58,4 @@ await runMain(async () => {
   admin?.reportReadiness(server.readiness);
   stopOnSignals([server], log);
   log.info({ url: server.url, routesFile: config.routesFile, services: config.addresses }, "listening");
-});
+}

@@ -35,7 +35,7 @@ import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithD
 import { readQuery } from "./route/query.ts";
 import type { CachedRoute } from "./route/route-cache.ts";
 import { toServiceType } from "./route/request-type.ts";
-import { selectRoute, upstreamPath } from "./route/route-table.ts";
+import { clientPath, selectRoute, upstreamPath } from "./route/route-table.ts";
 import type { Route } from "./route/routes.ts";
 import { addContentLocation, addVersionHeaders } from "./route/version.ts";
 import type { Stages } from "./stages.ts";
@@ -249,7 +249,7 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
     contentType: body && toServiceType(request, version),
     mayBeShared: isReadRequest && route.cache !== "none",
   });
-  const serviceTarget = upstreamPath(resource);
+  const serviceTarget = upstreamPath(resource, route, version);
   requireFittingHeaders(serviceTarget, headers);
   // The client may have disconnected while its request waited for admission or its body was read.
   if (response.destroyed || response.closed) return;
@@ -289,7 +289,7 @@ function createOriginFetch(
     send({ ...originRequest, target, body, takesIdempotencyKey, span });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
-    const fetched = await fetchCompressed(originRequest);
+    const fetched = withClientLocations(await fetchCompressed(originRequest), route, version);
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) => {
         const reason = asAppError(error).code;
@@ -300,6 +300,16 @@ function createOriginFetch(
     const writeContext = { service, earlierWrites: uncached.receipts.writes, isRead: isRead(request) };
     return replaceWritePosition(tagged, writeContext, receipts);
   };
+}
+
+/** Before the cache, which invalidates what they name. */
+function withClientLocations(response: OriginResponse, route: Route, version: number): OriginResponse {
+  if (route.prefix === undefined) return response;
+  const isReference = (name = "") => /^(?:content-)?location$/i.test(name);
+  const headers = response.headers.map((text, at, all) =>
+    at % 2 === 1 && isReference(all[at - 1]) ? clientPath(text, route, version) : text,
+  );
+  return { ...response, headers };
 }
 
 function maskForeignError(response: OriginResponse, uncached: UncachedRequest, observe: Observe): OriginResponse {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { sendRaw, bodyOf, startProxy, startStub, statusOf } from "./testing.ts";
+import { readRoutes } from "../src/route/routes.ts";
+import { sendRaw, bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
 
 // Which targets and hosts reach a service. http-proxy-middleware alone forwards every path, and can choose a service by Host.
 
@@ -145,4 +146,54 @@ test("a parameter is forwarded in its canonical spelling", async () => {
     "...",
     "__proto__",
   ]);
+});
+
+test.each([
+  ["/api/v{version}", "/api/v2/things/7?limit=1", "/api/v2/things/9"],
+  ["/shop", "/shop/things/7?limit=1", "/shop/things/9"],
+  ["", "/things/7?limit=1", "/things/9"],
+])("a service with the prefix %j gets its own paths, and its Location is the client's", async (prefix, target, own) => {
+  const stub = await startStub((request, response) => {
+    if (request.method === "POST")
+      response.writeHead(201, { Location: own, "Content-Location": "https://a.example/1" });
+    response.end("{}");
+  });
+  const declared = { versions: [2], prefix };
+  const routes = [
+    route("getThing", "GET", "/things/:id", { ...declared, query: ["limit"], cache: "public" }),
+    route("createThing", "POST", "/things", declared),
+  ];
+  const { url } = await startProxy(stub, { routes });
+  expect((await fetch(`${url}/v2/things/7?limit=1`)).status).toBe(200);
+  expect(stub.received[0]?.url).toBe(target);
+  const created = await fetch(`${url}/v2/things`, { method: "POST" });
+  expect(created.headers.get("location")).toBe("/v2/things/9");
+  expect(created.headers.get("content-location")).toBe("https://a.example/1");
+});
+
+test("the cached response is invalidated that a service with a prefix names in its Location", async () => {
+  const stub = await startStub((request, response) => {
+    if (request.method === "POST") response.writeHead(303, { Location: "/api/things/7" });
+    else response.setHeader("Cache-Control", "public, max-age=60");
+    response.end(request.method === "GET" ? "{}" : undefined);
+  });
+  const routes = [
+    route("getThing", "GET", "/things/:id", { prefix: "/api", cache: "public" }),
+    route("createThing", "POST", "/things", { prefix: "/api" }),
+  ];
+  const { url } = await startProxy(stub, { routes });
+  const read = async () => void (await (await fetch(`${url}/v1/things/7`)).text());
+  await read();
+  await read();
+  expect(stub.received).toHaveLength(1);
+  await fetch(`${url}/v1/things`, { method: "POST", redirect: "manual" });
+  await read();
+  expect(stub.received.map(({ method }) => method)).toEqual(["GET", "POST", "GET"]);
+});
+
+test.each(["api", "/api/", "/../api", "//host", "/a?b", "/a#b", "/{v}"])("the prefix %j is refused", (prefix) => {
+  const { id, method, path, versions, cache, service } = route("getThing", "GET", "/things/:id", {});
+  expect(() => readRoutes({ routes: [{ id, method, path, versions, cache, service, prefix }] })).toThrow(
+    "routes[0].prefix",
+  );
 });

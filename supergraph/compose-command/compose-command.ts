@@ -20,8 +20,8 @@ export interface ComposeRun {
   report(line: string): void;
 }
 
-const usage = `Usage: npm run -s gateway -- compose NAME=FILE|URL … [--url NAME=URL …] [--output FILE]
-       npm run -s gateway -- compose --config supergraph.yaml [--output FILE]
+const usage = `Usage: compose NAME=FILE|URL … [--url NAME=URL …] [--output FILE]
+       compose --config supergraph.yaml [--output FILE]
 Without --output, the supergraph is printed. docs/compose-a-supergraph.md`;
 
 const notice = "# Made by `compose`. Do not edit.\n\n";

@@ -1,17 +1,31 @@
 import { setFlagsFromString } from "node:v8";
 import { ConfigError } from "./env.ts";
 
-/** Runs the `main` of a `main.ts`. If it fails, prints the problem on standard error and exits with 1. */
-export async function runMain(main: () => Promise<void>): Promise<void> {
+/** By name: what the command prints. */
+export type Commands = Readonly<Record<string, (args: readonly string[]) => string | Promise<string>>>;
+
+/**
+ * Runs the `main` of a `main.ts`, or the command that the first argument names, if there are commands. If it fails, prints the problem on standard
+ * error and exits with 1.
+ */
+export async function runMain(main: () => Promise<void>, commands?: Commands): Promise<void> {
   // By default, V8 allocates objects in the old generation if many earlier ones from the same code lived long, as those of requests do in a burst.
   // They remain until the next full collection: a cheap request costs half as much again.
   setFlagsFromString("--no-allocation-site-pretenuring");
   try {
-    await main();
+    const [name, ...args] = process.argv.slice(2);
+    if (commands === undefined || name === undefined) return await main();
+    process.stdout.write(await findCommand(commands, name)(args));
   } catch (error) {
     process.stderr.write(`${describeFailure(error)}\n`);
     process.exit(1);
   }
+}
+
+function findCommand(commands: Commands, name: string): Commands[string] {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command) return command;
+  throw new ConfigError([`${name} is no command: ${Object.keys(commands).join(", ")}`], "Unknown command:");
 }
 
 function describeFailure(error: unknown): string | undefined {

@@ -64,7 +64,7 @@ export function readMetricsConfig(env: EnvironmentReader): Pick<TelemetryConfig,
     build: {
       version: env.string("BUILD_VERSION", {
         fallback: "development",
-        why: "the version of this build; images set it",
+        why: "the version of this build; images set it, and the gateway and the REST proxy use that of their package by default",
       }),
       revision: env.string("BUILD_REVISION", {
         fallback: "unknown",

@@ -59,7 +59,7 @@ test("every upstream path matches the routes of the table", () => {
       const entry = table.find(1, text);
       if (entry) {
         matches += 1;
-        const upstream = upstreamPath(entry.path);
+        const upstream = upstreamPath(entry.path, {}, 1);
         expect(upstream).toMatch(language);
         // A URL parser leaves it unchanged: no part of it is a dot segment, a host, a query or a fragment.
         expect(new URL(upstream, "http://service.example").pathname).toBe(upstream);
@@ -81,7 +81,7 @@ test("a valid parameter keeps its value, and is decoded once", () => {
       const entry = table.find(1, path);
       expect(entry?.params).toEqual([id, name]);
       expect(entry?.routes.has("POST")).toBe(true);
-      expect(upstreamPath(entry?.path ?? "")).toBe(`/rest/v1${path}`);
+      expect(upstreamPath(entry?.path ?? "", {}, 1)).toBe(`/rest/v1${path}`);
     }),
     { numRuns: 500 },
   );

@@ -84,9 +84,24 @@ export function methodNotAllowed(allow: string): AppError {
   return new AppError("METHOD_NOT_ALLOWED", `Use ${methods} for this path.`);
 }
 
-/** @param path canonical, with or without a query. */
-export function upstreamPath(path: string): string {
-  return `/rest${path}`;
+/** @param path canonical, with its version, with or without a query. */
+export function upstreamPath(path: string, route: Pick<Route, "prefix">, version: number): string {
+  return upstreamPrefix(route, version) + path.slice(`/v${version}`.length);
+}
+
+/**
+ * The path for clients that a service means in `Location` or `Content-Location`. Services of the default prefix send the paths of clients themselves,
+ * and a URL with a host is left as it is.
+ */
+export function clientPath(reference: string, { prefix }: Pick<Route, "prefix">, version: number): string {
+  if (prefix === undefined) return reference;
+  const beginning = `${upstreamPrefix({ prefix }, version)}/`;
+  const isOfPrefix = reference.startsWith(beginning) && !reference.startsWith("//");
+  return isOfPrefix ? `/v${version}/${reference.slice(beginning.length)}` : reference;
+}
+
+function upstreamPrefix({ prefix = "/rest/v{version}" }: Pick<Route, "prefix">, version: number): string {
+  return prefix.replaceAll("{version}", String(version));
 }
 
 function emptyNode(literalTexts: readonly string[]): Node {

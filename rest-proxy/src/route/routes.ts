@@ -20,6 +20,8 @@ export interface Route {
   /** Default: `critical` for a write, `normal` for a read. */
   readonly priority: PriorityClass;
   readonly service: string;
+  /** Of the service's own path: `/api/{version}` for `/api/2/things/:id`. Default `/rest/v{version}`. */
+  readonly prefix?: string | undefined;
   readonly summary: string;
 }
 
@@ -27,6 +29,8 @@ const routePathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
 /** A version, or a path that the proxy serves itself. */
 const reservedPathPattern = /^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/;
 const serviceNamePattern = /^[a-z][a-z0-9-]*$/;
+/** Empty for a service that has the paths of the route table, without a version. */
+const prefixPattern = /^(?:\/(?:[a-z0-9]|\{version\})(?:[\w-]|\{version\})*)*$/i;
 const pathLengthMax = 200;
 const routesMax = 10_000;
 
@@ -47,6 +51,11 @@ const declarationSchema = z.object({
   idempotencyKey: z.object({ optional: z.array(versionSchema), required: z.array(versionSchema) }).optional(),
   priority: z.enum(priorityClasses).optional(),
   service: z.string().regex(serviceNamePattern, "is a service's name, such as things"),
+  prefix: z
+    .string()
+    .max(pathLengthMax)
+    .regex(prefixPattern, "is like /api/v{version}, without a slash at the end, or empty")
+    .optional(),
   summary: z.string().default(""),
 });
 

@@ -16,6 +16,7 @@ const assembly: readonly string[] = [
   "gateway/src/engine/generation/apollo-validation.ts",
   // It builds the pipeline and both paths.
   "gateway/src/server.ts",
+  "gateway/src/assembly.ts",
   "gateway/src/main.ts",
   // What stage 1 needs of the settings.
   "gateway/src/settings.ts",
@@ -26,7 +27,7 @@ const assembly: readonly string[] = [
 /** The main files of the engine: one executes operations, the other builds what they need of a supergraph. */
 const engine = ["gateway/src/engine/execute.ts", "gateway/src/engine/generation/generation.ts"];
 const http =
-  /^(?:gateway\/src\/(?:(?:admit|paths)\/|(?:config|main|pipeline|response|server)\.ts$)|node:https?$|express$)/;
+  /^(?:gateway\/src\/(?:(?:admit|paths)\/|(?:assembly|config|embed|main|pipeline|response|server)\.ts$)|node:https?$|express$)/;
 
 /** The direction of imports within the gateway. */
 export const gatewayRules: readonly Rule[] = [

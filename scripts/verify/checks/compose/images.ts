@@ -19,8 +19,8 @@ const bytesPerMb = 1_000_000;
 /** How much larger than the Node base image each image may be, in megabytes. */
 const addedMbMaxByImage: Readonly<Record<string, number>> = {
   ...Object.fromEntries(serviceNames.map((name) => [name, 100])),
-  gateway: 130,
-  "rest-proxy": 30,
+  gateway: 45,
+  "rest-proxy": 15,
 };
 /** Without a user, a process of an image runs as root. */
 const rootUsers: ReadonlySet<string> = new Set(["", "0", "root"]);

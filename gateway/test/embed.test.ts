@@ -1,0 +1,46 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { createGateway } from "../src/embed.ts";
+import { writeSupergraph } from "./helpers/process.ts";
+import { composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
+
+const silent = { LOG_LEVEL: "silent", ADMIN_PORT: "0" };
+
+test("an embedded gateway serves by the program's server, and closes after the requests that have arrived", async () => {
+  const subgraph = await startSubgraph({
+    name: "people",
+    typeDefs: "type Query { name: String }",
+    resolvers: { Query: { name: () => "Ada" } },
+  });
+  onTestFinished(() => subgraph.close());
+  const supergraphFile = writeSupergraph(composeSupergraph([subgraph]));
+  const gateway = await createGateway({ supergraphFile, variables: silent });
+  const server = createServer(gateway.handler);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+  const send = (query: string) =>
+    fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ query }) });
+  await expect.poll(gateway.isReady).toBe(true);
+  expect(await (await send("{ name }")).json()).toEqual({ data: { name: "Ada" } });
+  // The operation is new: it is not planned yet when the gateway closes.
+  const closed = new Promise<void>((resolve) => {
+    server.once("request", (request) => request.once("end", () => resolve(gateway.close())));
+  });
+  const response = await send("{ other: name }");
+  expect(await response.json()).toEqual({ data: { other: "Ada" } });
+  expect(response.headers.get("connection")).toBe("close");
+  server.close();
+  await closed;
+});
+
+test("an invalid embedding names every problem, and reads no variable of the process", async () => {
+  process.env["SUPERGRAPH_FILE"] = "of-the-process.graphql";
+  onTestFinished(() => void delete process.env["SUPERGRAPH_FILE"]);
+  const variables = { ...silent, PLAN_TIMEOUT_MS: "soon" };
+  await expect(createGateway({ variables })).rejects.toMatchObject({
+    problems: [expect.stringContaining("SUPERGRAPH_FILE"), expect.stringContaining("PLAN_TIMEOUT_MS")],
+  });
+  await expect(createGateway({ settingsFile: "missing.yaml" })).rejects.toThrow("missing.yaml cannot be read");
+});
