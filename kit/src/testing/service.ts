@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCursors } from "../lists/cursor.ts";
@@ -6,6 +7,7 @@ import { silentLog } from "../process/log.ts";
 import type { ServiceApp, ServiceParts } from "../service/service.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestIssuer, type TestIssuer } from "./issuer.ts";
+import { requireListedCodes } from "./field-codes.ts";
 import type { TestTelemetry } from "./telemetry.ts";
 
 export interface GraphqlAnswer {
@@ -15,6 +17,7 @@ export interface GraphqlAnswer {
   readonly errors?: readonly {
     readonly message: string;
     readonly path?: readonly (string | number)[];
+    readonly locations?: readonly { readonly line: number; readonly column: number }[];
     readonly extensions: {
       readonly code: string;
       readonly problems?: readonly { readonly pointer: string; readonly code: string }[];
@@ -35,6 +38,7 @@ export interface TestService {
   readonly url: string;
   readonly issuer: TestIssuer;
   readonly database: TestDatabase;
+  /** @throws Error if a field has an error whose code its description in schema.graphql does not list. */
   graphql(query: string, variables?: object, token?: string, extensions?: object): Promise<GraphqlAnswer>;
   /** `extensions.cache` of the response to a query: undefined unless caches may store it. */
   cacheMetadataOf(query: string, token?: string): Promise<unknown>;
@@ -79,13 +83,16 @@ export async function startTestService(
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
 
+  const schema = readFileSync(new URL("schema.graphql", migrations), "utf8");
   const graphql: TestService["graphql"] = async (query, variables = {}, token, extensions) => {
     const response = await fetch(`${url}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", ...bearer(token) },
       body: JSON.stringify({ query, variables, extensions }),
     });
-    return { status: response.status, ...((await response.json()) as Omit<GraphqlAnswer, "status">) };
+    const result = (await response.json()) as Omit<GraphqlAnswer, "status">;
+    requireListedCodes(schema, query, result.errors);
+    return { status: response.status, ...result };
   };
 
   return {
