@@ -59,9 +59,20 @@ header:
     ]);
   });
 
+  test.each(["k", "all:\n  k"])("with as many unknown keys as fit into it has the first ones reported", (start) => {
+    const [first = "", indent = ""] = [start, start.match(/ +/)?.[0]];
+    const others = Array.from({ length: 80_000 }, (_, i) => `${indent}k${i}: 1\n`);
+    const problems = problemsOf(`${first}: 1\n${others.join("")}`);
+    expect([problems.length, problems[0]]).toEqual([
+      50,
+      expect.stringMatching(/^gateway.yaml:\d: .*k is unknown; known: /),
+    ]);
+  });
+
   test.each([
     ["a: [", "gateway.yaml:1:"],
-    ["all: 1\nall: 2", "gateway.yaml:2:"],
+    ["all: { timeout_ms: 10 }\nall: {}", "gateway.yaml:2: the key all is repeated"],
+    ["subgraphs:\n  1: {}\n  '1': {}", "gateway.yaml:3: the key 1 is repeated"],
     ["a: &x {}\nb: *x", "aliases"],
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
     ["log:\n  level: !env LEVEL", "gateway.yaml:2: Unresolved tag: !env"],
