@@ -59,13 +59,11 @@ header:
     ]);
   });
 
-  test.each(["k", "all:\n  k"])("with as many unknown keys as fit into it has the first ones reported", (start) => {
-    const [first = "", indent = ""] = [start, start.match(/ +/)?.[0]];
-    const others = Array.from({ length: 80_000 }, (_, i) => `${indent}k${i}: 1\n`);
-    const problems = problemsOf(`${first}: 1\n${others.join("")}`);
+  test("with 50,000 unknown keys has the first ones reported, each in constant time", () => {
+    const problems = problemsOf(Array.from({ length: 50_000 }, (_, i) => `key${i}: 1\n`).join(""));
     expect([problems.length, problems[0]]).toEqual([
       50,
-      expect.stringMatching(/^gateway.yaml:\d: .*k is unknown; known: /),
+      expect.stringMatching(/^gateway.yaml:1: key0 is unknown; known: /),
     ]);
   });
 
@@ -190,6 +188,17 @@ test("validation reports misspelt variables, and names that the supergraph does 
     "SUBGRAPH_TIMEOUT_MS_A is unknown: did you mean SUBGRAPH_TIMEOUT_MS?",
     "SUBGRAPH_URL_C names no subgraph of the supergraph: it has a",
     `${files.settings}:5: headers.subgraphs.b names no subgraph of the supergraph: it has a`,
+  ]);
+  writeFileSync(files.settings, "subgraphs:\n  a: { attempt: 2 }\n  c: {}\nheaders: { subgraphs: [b] }\n");
+  expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph, PORT: "x" }, files.settings)).toEqual([
+    `${files.settings}:2: subgraphs.a.attempt is unknown; did you mean attempts?`,
+    `${files.settings}:4: headers.subgraphs: Invalid input: expected record, received array`,
+    expect.stringMatching(/^PORT="x" /),
+  ]);
+  expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph }, files.settings)).toEqual([
+    `${files.settings}:2: subgraphs.a.attempt is unknown; did you mean attempts?`,
+    `${files.settings}:4: headers.subgraphs: Invalid input: expected record, received array`,
+    `${files.settings}:3: subgraphs.c names no subgraph of the supergraph: it has a`,
   ]);
   expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph }, join(folder, "none.yaml")).join()).toContain(
     "cannot be read",

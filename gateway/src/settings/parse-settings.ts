@@ -33,12 +33,23 @@ const charactersMax = 1_000_000;
 const problemsMax = 50;
 const variablePattern = /\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+/** A file that is YAML, whatever it has. */
+export interface ParsedSource extends Omit<ParsedSettings, "settings"> {
+  readonly document: Document;
+  readonly lines: LineCounter;
+}
+
 /**
  * @param name of the file, for problems.
  * @param environment for `${env.NAME}` in texts.
  * @throws SettingsError
  */
 export function parseSettings(text: string, name: string, environment: Environment): ParsedSettings {
+  return checkSource(parseSource(text, name), environment);
+}
+
+/** @throws SettingsError if the text is no YAML. */
+export function parseSource(text: string, name: string): ParsedSource {
   if (text.length > charactersMax) throw new SettingsError([`${name} has more than ${charactersMax} characters`]);
   const lines = new LineCounter();
   // The library's own search for repeated keys takes quadratic time.
@@ -49,20 +60,29 @@ export function parseSettings(text: string, name: string, environment: Environme
     line: lines.linePos(pos[0]).line,
     message: message.replaceAll("\n", " "),
   }));
-  const report = (node: Node, message: string) => void problems.push({ line: lineOfNode(node, lines), message });
-  reportRepeatedKeys(document, report);
-  const fail = () => {
-    const listed = problems.toSorted((a, b) => a.line - b.line).slice(0, problemsMax);
-    throw new SettingsError(listed.map(({ line, message }) => `${name}:${line}: ${message}`));
-  };
-  if (problems.length > 0) fail();
-  const source = toPlain(document, name);
-  insertVariables(document, environment, report);
+  reportRepeatedKeys(document, (node, message) => problems.push({ line: lineOfNode(node, lines), message }));
+  rejectProblems(problems, name);
+  return { name, source: toPlain(document, name) as SettingsFile, lineOf, document, lines };
+}
+
+/** Inserts the variables into the document of the source. @throws SettingsError */
+export function checkSource(
+  { name, source, lineOf, document, lines }: ParsedSource,
+  environment: Environment,
+): ParsedSettings {
+  const problems: Problem[] = [];
+  insertVariables(document, environment, (node, message) => problems.push({ line: lineOfNode(node, lines), message }));
   const result = settingsSchema.safeParse(toPlain(document, name));
   // Lazily: to find a line and a similar name takes time for each problem.
   problems.push(...describeIssues(result.error?.issues ?? [], lineOf).take(problemsMax));
-  if (problems.length > 0) fail();
-  return { name, settings: result.data ?? {}, source: source as SettingsFile, lineOf };
+  rejectProblems(problems, name);
+  return { name, settings: result.data ?? {}, source, lineOf };
+}
+
+function rejectProblems(problems: readonly Problem[], name: string): void {
+  if (problems.length === 0) return;
+  const listed = problems.toSorted((a, b) => a.line - b.line).slice(0, problemsMax);
+  throw new SettingsError(listed.map(({ line, message }) => `${name}:${line}: ${message}`));
 }
 
 interface Problem {

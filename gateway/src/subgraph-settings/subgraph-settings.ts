@@ -170,8 +170,9 @@ export function listUnknownNames(
   const suffixes = new Set(subgraphs.map(({ service }) => suffixOf(service)));
   const unknownSuffixes = (prefix: string, named: { keys(): Iterable<string> }) =>
     [...named.keys()].filter((suffix) => !suffixes.has(suffix)).map((suffix) => `${prefix}${suffix}`);
-  const unknownKeys = (key: string, named: object = {}) =>
-    Object.keys(named)
+  // `validate` also passes what is no object.
+  const unknownKeys = (key: string, named: unknown) =>
+    Object.keys(named instanceof Object && !Array.isArray(named) ? named : {})
       .filter((service) => !services.has(service))
       .map((service) => `${key}.${service}`);
   return {
