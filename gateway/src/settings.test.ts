@@ -32,7 +32,7 @@ function checkProblemsOf(yaml: string): readonly string[] {
 }
 
 describe("a file", () => {
-  test.each(["", "# only a comment\n", "{}", "subgraphs: {}"])("%j is valid", (yaml) => {
+  test.each(["# only a comment\n", "{}", "subgraphs: {}"])("%j is valid", (yaml) => {
     expect(problemsOf(yaml)).toEqual([]);
   });
 
@@ -68,6 +68,7 @@ header:
   });
 
   test.each([
+    [" \n", "gateway.yaml is empty; a file without settings is {}"],
     ["a: [", "gateway.yaml:1:"],
     ["all: { timeout_ms: 10 }\nall: {}", "gateway.yaml:2: the key all is repeated"],
     ["subgraphs:\n  1: {}\n  '1': {}", "gateway.yaml:3: the key 1 is repeated"],

@@ -48,9 +48,11 @@ export function parseSettings(text: string, name: string, environment: Environme
   return checkSource(parseSource(text, name), environment);
 }
 
-/** @throws SettingsError if the text is no YAML. */
+/** @throws SettingsError if the text is empty or no YAML. */
 export function parseSource(text: string, name: string): ParsedSource {
   if (text.length > charactersMax) throw new SettingsError([`${name} has more than ${charactersMax} characters`]);
+  // A writer may have cleared the file and not written it yet.
+  if (text.trim() === "") throw new SettingsError([`${name} is empty; a file without settings is {}`]);
   const lines = new LineCounter();
   // The library's own search for repeated keys takes quadratic time.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
