@@ -34,6 +34,7 @@ export interface RestTestAnswer {
   readonly body: any;
 }
 
+/** `graphql` and `rest` throw if the service uses a column or table that its migrations do not create. */
 export interface TestService {
   readonly url: string;
   readonly issuer: TestIssuer;
@@ -91,6 +92,7 @@ export async function startTestService(
       body: JSON.stringify({ query, variables, extensions }),
     });
     const result = (await response.json()) as Omit<GraphqlAnswer, "status">;
+    database.requireSchema();
     requireListedCodes(schema, query, result.errors);
     return { status: response.status, ...result };
   };
@@ -110,6 +112,7 @@ export async function startTestService(
       if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
       const response = await fetch(`${url}/rest${path}`, init);
       const text = await response.text();
+      database.requireSchema();
       return { status: response.status, headers: response.headers, text, body: parse(text) };
     },
     goDown,
