@@ -27,7 +27,8 @@ afterAll(() => orders.stop());
 test("each field has each error code that its description lists", async () => {
   const writer = await orders.issuer.token("3", ["orders:read:all", "orders:write"]);
   const id = await orders.place(orders.ada);
-  const cancel = "mutation ($id: ID!) { cancelOrder(input: { id: $id }) { order { id } } }";
+  const cancel =
+    "mutation ($id: ID!, $key: String) { cancelOrder(input: { id: $id, idempotencyKey: $key }) { order { id } } }";
   const answered = await collectFieldCodes(orders, sdl, [
     [queries],
     [queries, { first: 0 }, orders.ada],
@@ -37,6 +38,7 @@ test("each field has each error code that its description lists", async () => {
     [mutations, { quantity: 0, id: "x" }, orders.ada],
     [mutations, { quantity: 1, id: "x" }, orders.keeper],
     [mutations, { quantity: 8, id }, orders.ada],
+    [cancel, { id, key: "two words" }, orders.ada],
     [cancel, { id }, orders.ada],
     [mutations, { quantity: 1, id }, orders.keeper],
   ]);

@@ -52,7 +52,7 @@ export type Mutation = {
   readonly __typename?: 'Mutation';
   /** Places an order for the caller: all lines or none. Requires the scope `orders:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `OUT_OF_STOCK`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`. */
   readonly placeOrder?: Maybe<PlaceOrderPayload>;
-  /** Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. Requires the scope `orders:write` for the caller's own orders, or `orders:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
+  /** Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. Requires the scope `orders:write` for the caller's own orders, or `orders:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly cancelOrder?: Maybe<CancelOrderPayload>;
   /** Advances an order by one step: `PLACED`, `PAID`, `SHIPPED`, `DELIVERED`. Requires the scope `orders:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly advanceOrder?: Maybe<AdvanceOrderPayload>;
@@ -191,6 +191,8 @@ export type PlaceOrderLineInput = {
 
 export type CancelOrderInput = {
   readonly id: Scalars['ID']['input'];
+  /** 1 to 255 visible ASCII characters. A second request within 24 hours with the same key and id returns the order as the first one cancelled it. */
+  readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type AdvanceOrderInput = {
