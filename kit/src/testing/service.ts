@@ -8,6 +8,7 @@ import type { ServiceApp, ServiceParts } from "../service/service.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestIssuer, type TestIssuer } from "./issuer.ts";
 import { requireListedCodes } from "./field-codes.ts";
+import type { SentRequests } from "./sent-requests.ts";
 import type { TestTelemetry } from "./telemetry.ts";
 
 export interface GraphqlAnswer {
@@ -49,6 +50,8 @@ export interface TestService {
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<RestTestAnswer>;
+  /** What `graphql` and `rest` have sent since the last call. */
+  takeSent(): SentRequests;
   /** Closes the service's port immediately, as a crash would; `comeUp` opens the same port again. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
@@ -85,7 +88,36 @@ export async function startTestService(
   const url = `http://127.0.0.1:${port}`;
 
   const schema = readFileSync(new URL("schema.graphql", migrations), "utf8");
+  const client = createClient(url, schema, database);
+  return {
+    url,
+    issuer,
+    database,
+    ...client,
+    async cacheMetadataOf(query, token) {
+      const { extensions } = await client.graphql(query, {}, token, { cacheMetadata: true });
+      return extensions?.["cache"];
+    },
+    goDown,
+    comeUp: () => listen(port),
+    async stop() {
+      await goDown();
+      await app.stop();
+      await database.close();
+      if (!sharedIssuer) await issuer.stop();
+    },
+  };
+}
+
+function createClient(
+  url: string,
+  schema: string,
+  database: TestDatabase,
+): Pick<TestService, "graphql" | "rest" | "takeSent"> {
+  let documents: string[] = [];
+  let urls: string[] = [];
   const graphql: TestService["graphql"] = async (query, variables = {}, token, extensions) => {
+    documents.push(query);
     const response = await fetch(`${url}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", ...bearer(token) },
@@ -96,17 +128,10 @@ export async function startTestService(
     requireListedCodes(schema, query, result.errors);
     return { status: response.status, ...result };
   };
-
   return {
-    url,
-    issuer,
-    database,
     graphql,
-    async cacheMetadataOf(query, token) {
-      const { extensions } = await graphql(query, {}, token, { cacheMetadata: true });
-      return extensions?.["cache"];
-    },
     async rest(method, path, { token, body, headers } = {}) {
+      urls.push(`${method} ${path.split("?")[0]}`);
       const requestHeaders = { ...contentType(method, body), ...bearer(token), ...headers };
       const init: RequestInit = { method, headers: requestHeaders };
       if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
@@ -115,13 +140,10 @@ export async function startTestService(
       database.requireSchema();
       return { status: response.status, headers: response.headers, text, body: parse(text) };
     },
-    goDown,
-    comeUp: () => listen(port),
-    async stop() {
-      await goDown();
-      await app.stop();
-      await database.close();
-      if (!sharedIssuer) await issuer.stop();
+    takeSent() {
+      const sent = { documents, urls };
+      [documents, urls] = [[], []];
+      return sent;
     },
   };
 }
