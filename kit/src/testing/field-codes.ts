@@ -1,5 +1,14 @@
 import { buildASTSchema, isObjectType, parse, TypeInfo, visit, visitWithTypeInfo } from "graphql";
-import type { GraphqlAnswer, TestService } from "./service.ts";
+
+interface FieldError {
+  readonly path?: readonly (string | number)[];
+  readonly locations?: readonly { readonly line: number; readonly column: number }[];
+  readonly extensions: { readonly code: string };
+}
+
+interface Client {
+  graphql(document: string, variables?: object, token?: string): Promise<{ readonly errors?: readonly FieldError[] }>;
+}
 
 interface FieldCode {
   /** `Mutation.placeOrder` */
@@ -12,7 +21,7 @@ interface FieldCode {
 const codesOfEveryField = ["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
 
 /** @throws Error if a field has an error whose code its description does not list. */
-export function requireListedCodes(sdl: string, document: string, errors: GraphqlAnswer["errors"] = []): void {
+export function requireListedCodes(sdl: string, document: string, errors: readonly FieldError[] = []): void {
   const codes = findFieldCodes(sdl, document, errors);
   const missing = codes.find(
     ({ description, code }) => ![...codesOfEveryField, ...listCodes(description)].includes(code),
@@ -44,7 +53,7 @@ export type GraphqlRequest = readonly [document: string, variables?: object, tok
 
 /** What the requests are answered with, in the form of `listFieldCodes`. */
 export async function collectFieldCodes(
-  service: TestService,
+  service: Client,
   sdl: string,
   requests: readonly GraphqlRequest[],
 ): Promise<readonly string[]> {
@@ -57,11 +66,7 @@ export async function collectFieldCodes(
 }
 
 /** By the location of an error. `_entities` is not in the schema. */
-function findFieldCodes(
-  sdl: string,
-  document: string,
-  errors: NonNullable<GraphqlAnswer["errors"]>,
-): readonly FieldCode[] {
+function findFieldCodes(sdl: string, document: string, errors: readonly FieldError[]): readonly FieldCode[] {
   const ofFields = errors.filter(({ path }) => path !== undefined);
   if (ofFields.length === 0) return [];
   const types = new TypeInfo(buildASTSchema(parse(sdl), { assumeValidSDL: true }));
