@@ -75,6 +75,7 @@ test("npm run generate names all missing code at once, and writes what has no er
   const edits = [
     ["schema.graphql", /^type Mutation \{\n/m, "  hidePost(input: PublishPostInput!): PublishPostPayload\n"],
     ["schema.graphql", /^type Post @key.*\n/m, "  wordCount: Int\n"],
+    ["src/model.ts", /^export interface BriefPost .*\n/m, "  readonly pinnedAt: Date | null;\n"],
     ["src/rest/routes.ts", /^export const routes = \[\n/m, `{ ...hidePost, path: "/posts/:id/hiding" },\n`],
     [
       "src/rest/routes.ts",
@@ -87,6 +88,9 @@ test("npm run generate names all missing code at once, and writes what has no er
   expect(status).toBe(1);
   expect(stdout).toContain("wrote supergraph/api.graphql\n");
   expect(stdout).toContain("wrote services/posts/src/graphql/schema-types.ts\n");
+  expect(stdout).toMatch(
+    /^services\/posts\/src\/store\.ts.* TS2322\n(?: {2,}Type.*\n)+ {2}To fix: restore the instant, .*: `pinnedAt: stored/m,
+  );
   const toWrite = [...stdout.matchAll(/^services\/posts\/(\S+?)(?::\d+:\d+)? .*\n {2}(.*)\n {2}To fix: (.*)$/gm)];
   expect(toWrite.map(([, ...parts]) => parts)).toEqual(
     expect.arrayContaining([

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { parseSettings } from "../gateway/src/settings/parse-settings.ts";
 import { defaultPublicCodes } from "../gateway/src/subgraph-settings/error-policy.ts";
 import { statusOf } from "../kit/src/errors/app-error.ts";
+import { listCodes } from "../kit/src/testing/field-codes.ts";
 import { root } from "./kubernetes/folders.ts";
 import { services } from "./services.ts";
 
@@ -17,6 +18,8 @@ test.each(services)("$name sends only declared codes by GraphQL, and each code t
   const sent = findCodes(`services/${name}/src/**/*.ts`, `services/${name}/src/rest/**`);
   expect(sent.filter((code) => !publishedForAll.has(code))).toEqual(codes.toSorted());
   expect(errors.subgraphs?.[name]).toEqual({ codes });
+  const listed = listCodes(readFileSync(join(root, `services/${name}/schema.graphql`), "utf8"));
+  expect([...new Set(listed)].filter((code) => !publishedForAll.has(code)).toSorted()).toEqual(codes.toSorted());
 });
 
 test("the codes of the kit's lists, conditional writes and idempotency keys are published for every service", () => {

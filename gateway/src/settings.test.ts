@@ -32,7 +32,7 @@ function checkProblemsOf(yaml: string): readonly string[] {
 }
 
 describe("a file", () => {
-  test.each(["", "# only a comment\n", "{}", "subgraphs: {}"])("%j is valid", (yaml) => {
+  test.each(["# only a comment\n", "{}", "subgraphs: {}"])("%j is valid", (yaml) => {
     expect(problemsOf(yaml)).toEqual([]);
   });
 
@@ -59,12 +59,22 @@ header:
     ]);
   });
 
+  test("with 50,000 unknown keys has the first ones reported, each in constant time", () => {
+    const problems = problemsOf(Array.from({ length: 50_000 }, (_, i) => `key${i}: 1\n`).join(""));
+    expect([problems.length, problems[0]]).toEqual([
+      50,
+      expect.stringMatching(/^gateway.yaml:1: key0 is unknown; known: /),
+    ]);
+  });
+
   test.each([
+    [" \n", "gateway.yaml is empty; a file without settings is {}"],
     ["a: [", "gateway.yaml:1:"],
     ["supergraph: { file: a, url: http://a }", "gateway.yaml:1: supergraph: has either file or url"],
     ["supergraph:\n  url: [http://a, ftp://b]", "gateway.yaml:2: supergraph.url[1]: has to be an http(s) URL"],
     ['supergraph: { headers: { a: "b\\nc" } }', "gateway.yaml:1: supergraph.headers.a: has to be a header value"],
-    ["all: 1\nall: 2", "gateway.yaml:2:"],
+    ["all: { timeout_ms: 10 }\nall: {}", "gateway.yaml:2: the key all is repeated"],
+    ["subgraphs:\n  1: {}\n  '1': {}", "gateway.yaml:3: the key 1 is repeated"],
     ["a: &x {}\nb: *x", "aliases"],
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
     ["log:\n  level: !env LEVEL", "gateway.yaml:2: Unresolved tag: !env"],
@@ -184,6 +194,17 @@ test("validation reports misspelt variables, and names that the supergraph does 
     "SUBGRAPH_TIMEOUT_MS_A is unknown: did you mean SUBGRAPH_TIMEOUT_MS?",
     "SUBGRAPH_URL_C names no subgraph of the supergraph: it has a",
     `${files.settings}:5: headers.subgraphs.b names no subgraph of the supergraph: it has a`,
+  ]);
+  writeFileSync(files.settings, "subgraphs:\n  a: { attempt: 2 }\n  c: {}\nheaders: { subgraphs: [b] }\n");
+  expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph, PORT: "x" }, files.settings)).toEqual([
+    `${files.settings}:2: subgraphs.a.attempt is unknown; did you mean attempts?`,
+    `${files.settings}:4: headers.subgraphs: Invalid input: expected record, received array`,
+    expect.stringMatching(/^PORT="x" /),
+  ]);
+  expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph }, files.settings)).toEqual([
+    `${files.settings}:2: subgraphs.a.attempt is unknown; did you mean attempts?`,
+    `${files.settings}:4: headers.subgraphs: Invalid input: expected record, received array`,
+    `${files.settings}:3: subgraphs.c names no subgraph of the supergraph: it has a`,
   ]);
   expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph }, join(folder, "none.yaml")).join()).toContain(
     "cannot be read",

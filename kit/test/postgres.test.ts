@@ -247,3 +247,16 @@ function toLines(lines: string[]): Writable {
     },
   });
 }
+
+test("a statement with a column or table that no migration has created fails with its name and what to do", async () => {
+  const created = await createTestDatabase(inject("postgresUrl"), migrations);
+  onTestFinished(() => created.close());
+  expect(() => created.requireSchema()).not.toThrow();
+  const message =
+    'column "colour" does not exist, in the statement find-colours. To fix: add a migration, or correct the name';
+  await expect(created.database.rows("find-colours", "select colour from things")).rejects.toThrow(message);
+  expect(() => created.requireSchema()).toThrow(message);
+  await expect(created.database.transaction((one) => one.rows("find-parts", "select * from parts"))).rejects.toThrow(
+    'relation "parts" does not exist, in the statement find-parts. To fix',
+  );
+});

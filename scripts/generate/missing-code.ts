@@ -47,7 +47,11 @@ function toError(root: string, services: readonly Subgraph[], lines: readonly st
   const owner = service === undefined ? {} : { subgraph: service.name, owner: service.owner };
   const place = { code, file, line: Number(line), column: Number(column), ...owner };
   const names = missingNamesIn(lines.at(-1) ?? "");
-  if (names.length === 0) return { message: [summary, ...lines.slice(1)].join("\n"), ...place };
+  if (names.length === 0) {
+    const wrong = { message: [summary, ...lines.slice(1)].join("\n"), ...place };
+    const instant = file.endsWith("/store.ts") ? storedInstantIn(lines) : undefined;
+    return instant === undefined ? wrong : { ...wrong, advice: adviseRestore(instant) };
+  }
   const text = readFileSync(join(root, file), "utf8").split("\n")[place.line - 1] ?? "";
   const object = /^\s*(\w+): \{/.exec(text)?.[1] ?? "This object";
   const inModel = mayBeInModel(file, object)
@@ -55,6 +59,16 @@ function toError(root: string, services: readonly Subgraph[], lines: readonly st
     : "";
   const advice = `add ${memberOf(file, names)}${inModel}`;
   return { message: `${object} lacks ${names.join(", ")}.`, ...place, advice };
+}
+
+/** The member of a stored result that is a text in JSON and an instant in the model (kit/src/idempotency). */
+function storedInstantIn(lines: readonly string[]): string | undefined {
+  const isInstant = /Type '.*string.*' is not assignable to type '.*\bDate\b.*'/.test(lines.at(-1) ?? lines[0] ?? "");
+  return isInstant ? lines.join("\n").match(/Types of property '(\w+)' are incompatible/)?.[1] : undefined;
+}
+
+function adviseRestore(member: string): string {
+  return `restore the instant, also of a result that the previous release stored without it: \`${member}: stored.${member} ? new Date(stored.${member}) : null\``;
 }
 
 /** A field of a root type always needs a resolver, one of another type only if the model has no member of its name. */

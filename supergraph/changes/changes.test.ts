@@ -182,6 +182,17 @@ test.each(safeEdits)("%s breaks no client", (_, from, to) => {
   expect(compare(from, to, ...parameterName)).toEqual([]);
 });
 
+test("a pattern of a request breaks no client if it only has a further alternative", () => {
+  const withPattern = (pattern: string): readonly [number, Json] => [
+    1,
+    JSON.parse(text.replace('"maxLength":20', `"maxLength":20,"pattern":"${pattern}"`)) as Json,
+  ];
+  const changesTo = (pattern: string) =>
+    findDocumentChanges(new Map([withPattern("^a$")]), new Map([withPattern(pattern)]), () => []);
+  expect(changesTo("^a$|^b$")).toEqual([]);
+  for (const pattern of ["^b$", "^b$|^a$", "^a", "^a$c|b"]) expect(changesTo(pattern)).toHaveLength(1);
+});
+
 test("a new enum value in a response is dangerous, not breaking", () => {
   const [change] = compare('["SMALL","LARGE"]', '["SMALL","LARGE","HUGE"]');
   expect(change).toMatchObject({

@@ -85,19 +85,28 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
 const upperLimits: readonly string[] = ["maxLength", "maximum", "maxItems"];
 const lowerLimits: readonly string[] = ["minLength", "minimum", "minItems"];
 
-/** `pattern` and `format` are compared as texts: a removed one breaks nothing. */
+/**
+ * `pattern` and `format` are compared as texts: a removed one breaks nothing, and neither does a pattern with an alternative after the former one.
+ */
 function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
   const tighterLimits = [
     ...upperLimits.filter((limit) => isLowered(before[limit], after[limit])),
     ...lowerLimits.filter((limit) => isRaised(before[limit], after[limit])),
   ];
   const changedFormats = ["pattern", "format"].filter(
-    (keyword) => after[keyword] !== undefined && after[keyword] !== before[keyword],
+    (keyword) =>
+      after[keyword] !== undefined && after[keyword] !== before[keyword] && !isWidened(keyword, before, after),
   );
   return [
     ...tighterLimits.map((limit) => breaking(`${location} has a tighter ${limit}`)),
     ...changedFormats.map((keyword) => breaking(`${location} has another ${keyword}`)),
   ];
+}
+
+/** `old|new` matches whatever `old` does: an alternation has the lowest precedence, if `old` is a whole pattern. */
+function isWidened(keyword: string, before: Json, after: Json): boolean {
+  const { [keyword]: former } = before;
+  return keyword === "pattern" && typeof former === "string" && String(after[keyword]).startsWith(`${former}|`);
 }
 
 /** Also true for a new upper limit. */

@@ -272,7 +272,10 @@ function headerParameter(name: string, required: boolean, description: string, s
   return { name, in: "header", required, description, schema };
 }
 
-const etagListSchema = text(8_192, String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`);
+const strongEtags = String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`;
+const anyEtags = String.raw`^(?:W/)?"[\x21\x23-\x7E]+"(?:, ?(?:W/)?"[\x21\x23-\x7E]+")*$`;
+// `npm run check` accepts another pattern of a request only if it adds alternatives to the published one.
+const etagListSchema = text(8_192, `${strongEtags}|${anyEtags}`);
 const keySchema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
 const ifMatchRule =
   "The ETag of the representation that the client changed, from any API version, also with the `W/` that a compressing intermediary adds; `*` matches every existing resource. If the resource has changed since, the status is 412.";

@@ -33,34 +33,60 @@ export class SettingsError extends Error {
 const charactersMax = 1_000_000;
 const problemsMax = 50;
 
+/** A file that is YAML, whatever it has. */
+export interface ParsedSource extends Omit<ParsedSettings, "settings"> {
+  readonly document: Document;
+  readonly lines: LineCounter;
+}
+
 /**
  * @param name of the file, for problems.
  * @param environment for `${env.NAME}` in texts.
  * @throws SettingsError
  */
 export function parseSettings(text: string, name: string, environment: Environment): ParsedSettings {
+  return checkSource(parseSource(text, name), environment);
+}
+
+/** @throws SettingsError if the text is empty or no YAML. */
+export function parseSource(text: string, name: string): ParsedSource {
   if (text.length > charactersMax) throw new SettingsError([`${name} has more than ${charactersMax} characters`]);
+  // A writer may have cleared the file and not written it yet.
+  if (text.trim() === "") throw new SettingsError([`${name} is empty; a file without settings is {}`]);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  // The library's own search for repeated keys takes quadratic time.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
   const lineOf = (path: readonly PropertyKey[]) => lineAt(document, path, lines) ?? 1;
   // A warning is a tag of another program, such as !env: its meaning would be lost.
   const problems: Problem[] = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
     line: lines.linePos(pos[0]).line,
     message: message.replaceAll("\n", " "),
   }));
-  const fail = () => {
-    const listed = problems.toSorted((a, b) => a.line - b.line).slice(0, problemsMax);
-    throw new SettingsError(listed.map(({ line, message }) => `${name}:${line}: ${message}`));
-  };
-  if (problems.length > 0) fail();
-  const source = toPlain(document, name);
+  reportRepeatedKeys(document, (node, message) => problems.push({ line: lineOfNode(node, lines), message }));
+  rejectProblems(problems, name);
+  return { name, source: toPlain(document, name) as SettingsFile, lineOf, document, lines };
+}
+
+/** Inserts the variables into the document of the source. @throws SettingsError */
+export function checkSource(
+  { name, source, lineOf, document, lines }: ParsedSource,
+  environment: Environment,
+): ParsedSettings {
+  const problems: Problem[] = [];
   insertAllVariables(document, environment, (node, message) =>
     problems.push({ line: lineOfNode(node, lines), message }),
   );
   const result = settingsSchema.safeParse(toPlain(document, name));
-  for (const issue of result.error?.issues ?? []) problems.push(...describeIssue(issue, lineOf));
-  if (problems.length > 0) fail();
-  return { name, settings: result.data ?? {}, source: source as SettingsFile, lineOf };
+  // Lazily: to find a line and a similar name takes time for each problem.
+  problems.push(...describeIssues(result.error?.issues ?? [], lineOf).take(problemsMax));
+  rejectProblems(problems, name);
+  return { name, settings: result.data ?? {}, source, lineOf };
+}
+
+function rejectProblems(problems: readonly Problem[], name: string): void {
+  if (problems.length === 0) return;
+  const listed = problems.toSorted((a, b) => a.line - b.line).slice(0, problemsMax);
+  throw new SettingsError(listed.map(({ line, message }) => `${name}:${line}: ${message}`));
 }
 
 interface Problem {
@@ -77,11 +103,22 @@ function toPlain(document: Document, name: string): unknown {
   }
 }
 
-function insertAllVariables(
-  document: Document,
-  environment: Environment,
-  report: (node: Node, message: string) => void,
-): void {
+type Report = (node: Node, message: string) => void;
+
+function reportRepeatedKeys(document: Document, report: Report): void {
+  visit(document, {
+    Map(_, { items }) {
+      const names = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (names.has(String(key.value))) report(key, `the key ${String(key.value)} is repeated`);
+        names.add(String(key.value));
+      }
+    },
+  });
+}
+
+function insertAllVariables(document: Document, environment: Environment, report: Report): void {
   visit(document, {
     Scalar(key, node) {
       if (key === "key" || typeof node.value !== "string") return;
@@ -95,7 +132,11 @@ function insertAllVariables(
 type Issue = z.core.$ZodIssue;
 type LineOf = (path: readonly PropertyKey[]) => number;
 
-function describeIssue(issue: Issue, lineOf: LineOf): readonly Problem[] {
+function* describeIssues(issues: readonly Issue[], lineOf: LineOf): Generator<Problem> {
+  for (const issue of issues) yield* describeIssue(issue, lineOf);
+}
+
+function* describeIssue(issue: Issue, lineOf: LineOf): Generator<Problem> {
   const { path } = issue;
   const at = (message: string) => ({
     line: lineOf(path),
@@ -103,18 +144,21 @@ function describeIssue(issue: Issue, lineOf: LineOf): readonly Problem[] {
   });
   if (issue.code === "unrecognized_keys") {
     const known = listKeys(path);
-    return issue.keys.map((key) => {
+    for (const key of issue.keys) {
       const nearest = nearestOf(key, known);
       const hint = nearest === undefined ? `known: ${known.join(", ")}` : `did you mean ${nearest}?`;
-      return { line: lineOf([...path, key]), message: `${toText([...path, key])} is unknown; ${hint}` };
-    });
+      yield { line: lineOf([...path, key]), message: `${toText([...path, key])} is unknown; ${hint}` };
+    }
+    return;
   }
-  if (issue.code !== "invalid_union") return [at(issue.message)];
+  if (issue.code !== "invalid_union") return yield at(issue.message);
   // Problems below the value say more than that it fits no alternative.
   const nested = issue.errors.flat().filter((inner) => inner.path.length > 0);
-  if (nested.length > 0)
-    return nested.flatMap((inner) => describeIssue({ ...inner, path: [...path, ...inner.path] }, lineOf));
-  return [at([...new Set(issue.errors.flat().map(({ message }) => message))].join(", or "))];
+  if (nested.length > 0) {
+    const below = nested.map((inner) => ({ ...inner, path: [...path, ...inner.path] }));
+    return yield* describeIssues(below, lineOf);
+  }
+  yield at([...new Set(issue.errors.flat().map(({ message }) => message))].join(", or "));
 }
 
 /** `headers.all.request[0].propagate` */

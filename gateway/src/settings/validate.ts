@@ -2,46 +2,57 @@
 import { readFileSync } from "node:fs";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import { parse } from "graphql";
-import { readConfig } from "../config.ts";
+import { type Config, readConfig } from "../config.ts";
 import { listUnknownNames, readSubgraphs } from "../subgraph-settings/subgraph-settings.ts";
 import { createSettings } from "../settings.ts";
-import { readSettingsFile, toConfigError, toSettingsOptions } from "../settings-store.ts";
+import { toConfigError, toSettingsOptions } from "../settings-store.ts";
+import { checkSource, noSettings, type ParsedSettings, parseSource } from "./parse-settings.ts";
 
 /**
  * @param path of gateway.yaml; undefined: there is none.
  * @returns every problem, one a line. Names of subgraphs are compared with SUPERGRAPH_FILE, if that is set.
  */
 export function validateSettings(environment: Environment, path: string | undefined): readonly string[] {
-  try {
-    const file = readSettingsFile(path, environment);
-    const config = readConfig(environment, file.settings);
-    const settings = readSettings();
-    const misspelt = config.misspeltVariables.map(
-      ({ name, nearest }) => `${name} is unknown: did you mean ${nearest}?`,
-    );
-    if (config.supergraph.file === undefined) return misspelt;
-    const subgraphs = readSubgraphs(parse(readFileSync(config.supergraph.file, "utf8"), { noLocation: true }));
-    const { variables, keys } = listUnknownNames(subgraphs, settings.subgraphs);
-    const known = subgraphs.map(({ service }) => service).join(", ");
-    const toProblem = (where: string) => `${where} names no subgraph of the supergraph: it has ${known}`;
-    return [
-      ...misspelt,
-      ...variables.map((name) => toProblem(name)),
-      ...keys.map((key) => toProblem(`${file.name}:${file.lineOf(toPath(key))}: ${key}`)),
-    ];
-
-    function readSettings() {
-      try {
-        return createSettings(file, toSettingsOptions(config), 0);
-      } catch (error) {
-        throw toConfigError(error, file.name);
-      }
+  const problems: string[] = [];
+  /** A step that fails prevents only those that need its result. */
+  const attempt = <T>(step: () => T): T | undefined => {
+    try {
+      return step();
+    } catch (error) {
+      problems.push(...problemsOf(toConfigError(error, path ?? "")));
+      return undefined;
     }
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    if (error instanceof Error) return [error.message];
-    throw error;
-  }
+  };
+  const source = path === undefined ? undefined : attempt(() => parseSource(readFileSync(path, "utf8"), path));
+  const file = source ? attempt(() => checkSource(source, environment)) : noSettings;
+  const config = attempt(() => readConfig(environment, file?.settings));
+  if (config && file) attempt(() => createSettings(file, toSettingsOptions(config), 0));
+  for (const { name, nearest } of config?.misspeltVariables ?? [])
+    problems.push(`${name} is unknown: did you mean ${nearest}?`);
+  if (config) attempt(() => problems.push(...listNameProblems(config, source ?? noSettings)));
+  return problems;
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems;
+  if (error instanceof Error) return [error.message];
+  throw error;
+}
+
+/** Also of a file with other problems. */
+function listNameProblems(
+  { supergraph, subgraphs: configured }: Config,
+  { name, source, lineOf }: Omit<ParsedSettings, "settings">,
+): readonly string[] {
+  if (supergraph.file === undefined) return [];
+  const subgraphs = readSubgraphs(parse(readFileSync(supergraph.file, "utf8"), { noLocation: true }));
+  const { variables, keys } = listUnknownNames(subgraphs, { variables: configured, file: source });
+  const known = subgraphs.map(({ service }) => service).join(", ");
+  const toProblem = (where: string) => `${where} names no subgraph of the supergraph: it has ${known}`;
+  return [
+    ...variables.map((variable) => toProblem(variable)),
+    ...keys.map((key) => toProblem(`${name}:${lineOf(toPath(key))}: ${key}`)),
+  ];
 }
 
 /** `subgraphs.two.words`: a name may contain dots. */

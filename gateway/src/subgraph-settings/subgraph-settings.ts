@@ -203,15 +203,16 @@ function listOf(codes: ErrorPolicyFileSettings["codes"]): readonly string[] {
 /** Variables and names of gateway.yaml that name no subgraph of this supergraph, most likely by a typo. */
 export function listUnknownNames(
   subgraphs: readonly SupergraphSubgraph[],
-  { variables, file }: SubgraphConfiguration,
+  { variables, file }: Pick<SubgraphConfiguration, "variables" | "file">,
 ): { readonly variables: readonly string[]; readonly keys: readonly string[] } {
   const { urls, checksKeys, feeds, cached } = variables;
   const services = new Set(subgraphs.map(({ service }) => service));
   const suffixes = new Set(subgraphs.map(({ service }) => suffixOf(service)));
   const unknownSuffixes = (prefix: string, named: { keys(): Iterable<string> }) =>
     [...named.keys()].filter((suffix) => !suffixes.has(suffix)).map((suffix) => `${prefix}${suffix}`);
-  const unknownKeys = (key: string, named: object = {}) =>
-    Object.keys(named)
+  // `validate` also passes what is no object.
+  const unknownKeys = (key: string, named: unknown) =>
+    Object.keys(named instanceof Object && !Array.isArray(named) ? named : {})
       .filter((service) => !services.has(service))
       .map((service) => `${key}.${service}`);
   return {

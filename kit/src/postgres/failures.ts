@@ -42,6 +42,11 @@ export function isConnectionLost(error: unknown): error is Error {
   return isNetworkFailure(error);
 }
 
+/** A column or a table. A service starts only if all its migrations are applied, so the schema lacks it for want of a migration, or it is misspelt. */
+export function isMissingInSchema(error: unknown): error is Error {
+  return error instanceof pg.DatabaseError && (error.code === "42703" || error.code === "42P01");
+}
+
 function isNetworkFailure(error: unknown): error is Error {
   if (error instanceof NoConnection) return true;
   if (!(error instanceof Error)) return false;

@@ -3,7 +3,14 @@ import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { WritePosition } from "../feed/position.ts";
 import { addToWriteScope } from "./write-scope.ts";
-import { isConnectionLost, isDeadlock, isOutdatedSession, isReadOnlySession, isTemporary } from "./failures.ts";
+import {
+  isConnectionLost,
+  isDeadlock,
+  isMissingInSchema,
+  isOutdatedSession,
+  isReadOnlySession,
+  isTemporary,
+} from "./failures.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
 /** `name` is that of the prepared statement, and of the statement in telemetry. */
@@ -81,7 +88,8 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
   function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
     return createWriter(onWrite, (name, text, values) => {
       const query = { name, text, values: [...values] };
-      return around(name, () => (acquired ? acquired.query(query) : withConnection((client) => client.query(query))));
+      const run = () => (acquired ? acquired.query(query) : withConnection((client) => client.query(query)));
+      return around(name, () => run().catch((error: unknown) => rethrowExplained(error, name)));
     });
   }
 
@@ -119,6 +127,12 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
     readPool: () => pool.readState(),
     close: () => pool.close(),
   };
+}
+
+function rethrowExplained(error: unknown, statement: string): never {
+  if (isMissingInSchema(error))
+    error.message += `, in the statement ${statement}. To fix: add a migration, or correct the name`;
+  throw error;
 }
 
 function findError(result: Promise<unknown>): Promise<Error | undefined> {

@@ -2,12 +2,15 @@ import { randomBytes } from "node:crypto";
 import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
 import { ensureDatabase } from "../local-postgres/local-postgres.ts";
 import { silentLog } from "../process/log.ts";
+import { isMissingInSchema } from "../postgres/failures.ts";
 import { migrate } from "../postgres/migrate.ts";
 
 export interface TestDatabase {
   readonly url: string;
   readonly database: Database;
   takeStatements(): readonly string[];
+  /** @throws the first error because of a column or table that the schema lacks: responses mask it. */
+  requireSchema(): void;
   close(): Promise<void>;
 }
 
@@ -23,6 +26,7 @@ export async function createTestDatabase(
   const url = await ensureDatabase(postgresUrl, { name, role: name, password: "test" });
   await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
   let statements: string[] = [];
+  let schemaError: Error | undefined;
   const database = createDatabase({
     url,
     applicationName: name,
@@ -30,9 +34,14 @@ export async function createTestDatabase(
     statementTimeoutMs: 5_000,
     lockTimeoutMs: 5_000,
     acquireTimeoutMs: 10_000,
-    aroundStatement(step, run) {
+    async aroundStatement(step, run) {
       if (!transactionSteps.has(step)) statements.push(step);
-      return aroundStatement(step, run);
+      try {
+        return await aroundStatement(step, run);
+      } catch (error) {
+        if (isMissingInSchema(error)) schemaError ??= error;
+        throw error;
+      }
     },
   });
   return {
@@ -42,6 +51,9 @@ export async function createTestDatabase(
       const taken = statements;
       statements = [];
       return taken;
+    },
+    requireSchema() {
+      if (schemaError) throw schemaError;
     },
     close: () => database.close(),
   };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCursors } from "../lists/cursor.ts";
@@ -6,6 +7,8 @@ import { silentLog } from "../process/log.ts";
 import type { ServiceApp, ServiceParts } from "../service/service.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestIssuer, type TestIssuer } from "./issuer.ts";
+import { requireListedCodes } from "./field-codes.ts";
+import type { SentRequests } from "./sent-requests.ts";
 import type { TestTelemetry } from "./telemetry.ts";
 
 export interface GraphqlAnswer {
@@ -15,6 +18,7 @@ export interface GraphqlAnswer {
   readonly errors?: readonly {
     readonly message: string;
     readonly path?: readonly (string | number)[];
+    readonly locations?: readonly { readonly line: number; readonly column: number }[];
     readonly extensions: {
       readonly code: string;
       readonly problems?: readonly { readonly pointer: string; readonly code: string }[];
@@ -31,10 +35,12 @@ export interface RestTestAnswer {
   readonly body: any;
 }
 
+/** `graphql` and `rest` throw if the service uses a column or table that its migrations do not create. */
 export interface TestService {
   readonly url: string;
   readonly issuer: TestIssuer;
   readonly database: TestDatabase;
+  /** @throws Error if a field has an error whose code its description in schema.graphql does not list. */
   graphql(query: string, variables?: object, token?: string, extensions?: object): Promise<GraphqlAnswer>;
   /** `extensions.cache` of the response to a query: undefined unless caches may store it. */
   cacheMetadataOf(query: string, token?: string): Promise<unknown>;
@@ -44,6 +50,8 @@ export interface TestService {
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<RestTestAnswer>;
+  /** What `graphql` and `rest` have sent since the last call. */
+  takeSent(): SentRequests;
   /** Closes the service's port immediately, as a crash would; `comeUp` opens the same port again. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
@@ -79,31 +87,16 @@ export async function startTestService(
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
 
-  const graphql: TestService["graphql"] = async (query, variables = {}, token, extensions) => {
-    const response = await fetch(`${url}/graphql`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...bearer(token) },
-      body: JSON.stringify({ query, variables, extensions }),
-    });
-    return { status: response.status, ...((await response.json()) as Omit<GraphqlAnswer, "status">) };
-  };
-
+  const schema = readFileSync(new URL("schema.graphql", migrations), "utf8");
+  const client = createClient(url, schema, database);
   return {
     url,
     issuer,
     database,
-    graphql,
+    ...client,
     async cacheMetadataOf(query, token) {
-      const { extensions } = await graphql(query, {}, token, { cacheMetadata: true });
+      const { extensions } = await client.graphql(query, {}, token, { cacheMetadata: true });
       return extensions?.["cache"];
-    },
-    async rest(method, path, { token, body, headers } = {}) {
-      const requestHeaders = { ...contentType(method, body), ...bearer(token), ...headers };
-      const init: RequestInit = { method, headers: requestHeaders };
-      if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
-      const response = await fetch(`${url}/rest${path}`, init);
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, text, body: parse(text) };
     },
     goDown,
     comeUp: () => listen(port),
@@ -112,6 +105,45 @@ export async function startTestService(
       await app.stop();
       await database.close();
       if (!sharedIssuer) await issuer.stop();
+    },
+  };
+}
+
+function createClient(
+  url: string,
+  schema: string,
+  database: TestDatabase,
+): Pick<TestService, "graphql" | "rest" | "takeSent"> {
+  let documents: string[] = [];
+  let urls: string[] = [];
+  const graphql: TestService["graphql"] = async (query, variables = {}, token, extensions) => {
+    documents.push(query);
+    const response = await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...bearer(token) },
+      body: JSON.stringify({ query, variables, extensions }),
+    });
+    const result = (await response.json()) as Omit<GraphqlAnswer, "status">;
+    database.requireSchema();
+    requireListedCodes(schema, query, result.errors);
+    return { status: response.status, ...result };
+  };
+  return {
+    graphql,
+    async rest(method, path, { token, body, headers } = {}) {
+      urls.push(`${method} ${path.split("?")[0]}`);
+      const requestHeaders = { ...contentType(method, body), ...bearer(token), ...headers };
+      const init: RequestInit = { method, headers: requestHeaders };
+      if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+      const response = await fetch(`${url}/rest${path}`, init);
+      const text = await response.text();
+      database.requireSchema();
+      return { status: response.status, headers: response.headers, text, body: parse(text) };
+    },
+    takeSent() {
+      const sent = { documents, urls };
+      [documents, urls] = [[], []];
+      return sent;
     },
   };
 }

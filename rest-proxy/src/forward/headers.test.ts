@@ -29,6 +29,12 @@ test("a shared request does not identify its client, and a read has the negotiat
   });
 });
 
+test("a shared request has no cookie, since its response may be for other clients", () => {
+  const request = { headers: { cookie: "a=1" }, httpVersion: "1.1" } as unknown as IncomingMessage;
+  const cookieOf = (mayBeShared: boolean) => toRecord(toServiceHeaders(request, { ...context, mayBeShared }))["cookie"];
+  expect([cookieOf(true), cookieOf(false)]).toEqual([undefined, "a=1"]);
+});
+
 test("an IPv6 client is quoted in Forwarded, an IPv4 one is not (RFC 7239, 4)", () => {
   expect(forwardedFor("2001:db8::1")).toBe('for="[2001:db8::1]";proto=http');
   expect(forwardedFor("10.0.0.7")).toBe("for=10.0.0.7;proto=http");

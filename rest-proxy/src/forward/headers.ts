@@ -51,7 +51,7 @@ export interface ForwardingContext {
   readonly isRead: boolean;
   /** Undefined for a request without a body. */
   readonly contentType: string | undefined;
-  /** The response must not depend on `Forwarded`, which is left out. For `Authorization`, the cache has rules (RFC 9111, 3.5). */
+  /** The response must not depend on `Forwarded` and `Cookie`, which are left out. For `Authorization`, the cache has rules (RFC 9111, 3.5). */
   readonly mayBeShared: boolean;
 }
 
@@ -73,6 +73,7 @@ export function toServiceHeaders(request: IncomingMessage, context: ForwardingCo
   for (const [name, value] of Object.entries(headers)) {
     if (!isForService(name) || connectionNames.has(name)) continue;
     if (name === "tracestate" && !hasTraceParent) continue;
+    if (name === "cookie" && context.mayBeShared) continue;
     if (context.isRead && (negotiatedByProxy.has(name) || unsupportedOnReads.has(name))) continue;
     if (typeof value === "string") {
       serviceHeaders.push(name, value);

@@ -175,8 +175,15 @@ async function behind<T>(change: string, request: () => Promise<T>): Promise<T> 
   let waiting: Promise<T> | undefined;
   await database.transaction(async (transaction) => {
     await transaction.rows(`change-${++changes}`, change);
+    const state = { isSettled: false };
     waiting = request();
-    while (!(await blocksAnotherTransaction(transaction))) await new Promise((resolve) => setTimeout(resolve, 5));
+    const settle = () => {
+      state.isSettled = true;
+    };
+    waiting.then(settle, settle);
+    // A request that fails before never waits.
+    while (!state.isSettled && !(await blocksAnotherTransaction(transaction)))
+      await new Promise((resolve) => setTimeout(resolve, 5));
   });
   return waiting as Promise<T>;
 }

@@ -175,6 +175,8 @@ const newOrder = z.strictObject({
   idempotencyKey: idempotencyKeyInput,
 });
 
+const cancellation = z.object({ idempotencyKey: idempotencyKeyInput });
+
 const filters = z.strictObject({
   status: optionalFilter(z.enum(orderStatuses, `A status is one of ${orderStatuses.join(", ")}.`)),
   sort: listOrder,
@@ -182,5 +184,8 @@ const filters = z.strictObject({
 
 /** Reads the input of GraphQL's `placeOrder`; rest/read.ts reads that of REST. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewOrder = (input: unknown): NewOrder => parseShape(newOrder, input);
+/** Reads that of GraphQL's `cancelOrder`. @throws AppError BAD_USER_INPUT. */
+export const readCancellationKey = (input: unknown): string | undefined =>
+  parseShape(cancellation, input).idempotencyKey;
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readOrderFilters = (input: unknown): OrderFilters => parseShape(filters, input);

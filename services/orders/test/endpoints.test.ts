@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { findUnsent } from "@tributary/kit/testing/sent-requests";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { routes } from "../src/rest/routes.ts";
 import { oneBook, type Orders, startOrders, usual } from "./fixtures.ts";
 
 let orders: Orders;
@@ -234,6 +237,14 @@ for (const [name, { whoMay, writes = false, endpoints }] of Object.entries(actio
     }
   });
 }
+
+test("the table has a request for every root field and every route", async () => {
+  const sdl = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const id = await orders.place(orders.ada);
+  orders.takeSent();
+  for (const { endpoints } of Object.values(actions)) for (const send of Object.values(endpoints)) await send(id);
+  expect(findUnsent(sdl, routes, orders.takeSent()), "add an action to `actions` above").toEqual([]);
+});
 
 test("a caller who may read all orders but cancel none gets 403 for another user's order, not 404", async () => {
   const path = `/v1/orders/${await orders.place(orders.ada)}/cancellation`;

@@ -221,6 +221,28 @@ test.each(["v1", "v2"])("a repeated cancellation gets the same bytes and changes
   expect((await cancel(id, `other-${version}`, { version })).body.type).toBe("/problems/invalid-state");
 });
 
+test("GraphQL and REST replay each other's cancellations, and each its own", async () => {
+  const document = `mutation ($input: CancelOrderInput!) {
+    cancelOrder(input: $input) { order { id status placedAt total { amountMinor } } }
+  }`;
+  const cancelByGraphql = (id: string, idempotencyKey: string) =>
+    orders.graphql(document, { input: { id, idempotencyKey } }, orders.ada);
+  const stock = await orders.stockOf("NOTES");
+  const id = await orders.place(orders.ada);
+  const first = await cancelByGraphql(id, "graph-cancel");
+  expect(first).toMatchObject({ data: { cancelOrder: { order: { id, status: "CANCELLED" } } } });
+  expect(await cancelByGraphql(id, "graph-cancel")).toEqual(first);
+  const byRest = await cancel(id, "graph-cancel", { version: "v2" });
+  expect([byRest.status, byRest.body.id, byRest.headers.get("idempotency-replayed")]).toEqual([200, id, "true"]);
+  expect(await orders.stockOf("NOTES")).toBe(stock);
+
+  const other = await orders.place(orders.ada);
+  await cancel(other, "rest-cancel");
+  expect((await cancelByGraphql(other, "rest-cancel")).data.cancelOrder.order.status).toBe("CANCELLED");
+  const codes = [await cancelByGraphql(other, "graph-cancel"), await cancelByGraphql(other, "another")];
+  expect(codes.map(({ errors }) => errors?.[0]?.extensions.code)).toEqual(["IDEMPOTENCY_KEY_REUSED", "INVALID_STATE"]);
+});
+
 test("a key that placed an order, or cancelled another one, is rejected", async () => {
   const placed = await rest("placed-and-cancelled", qty);
   const other = await orders.place(orders.ada);

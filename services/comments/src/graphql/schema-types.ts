@@ -20,7 +20,7 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The comment with this id, also if it is deleted; null if no comment has it. */
   readonly comment?: Maybe<Comment>;
-  /** Comments, newest first. Deleted comments remain in the list, without a body. */
+  /** Comments, newest first. Deleted comments remain in the list, without a body. Errors: `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly comments?: Maybe<CommentConnection>;
 };
 
@@ -37,11 +37,11 @@ export type QueryCommentsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Adds a comment with the caller as its author. Requires the scope `comments:write`. */
+  /** Adds a comment with the caller as its author. Requires the scope `comments:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`. */
   readonly addComment?: Maybe<AddCommentPayload>;
-  /** Changes a comment of the caller, within 15 minutes of its creation. Requires the scope `comments:write`. */
+  /** Changes a comment of the caller, within 15 minutes of its creation. Requires the scope `comments:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`, `BAD_USER_INPUT`. */
   readonly editComment?: Maybe<EditCommentPayload>;
-  /** Deletes the body of a comment; the comment remains in lists. Cannot be undone. Requires the scope `comments:write` for the caller's own comments, or `comments:write:all`. */
+  /** Deletes the body of a comment; the comment remains in lists. Cannot be undone. Requires the scope `comments:write` for the caller's own comments, or `comments:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly deleteComment?: Maybe<DeleteCommentPayload>;
 };
 
@@ -77,9 +77,9 @@ export type Comment = {
 export type Post = {
   readonly __typename?: 'Post';
   readonly id: Scalars['ID']['output'];
-  /** The comments on the post, newest first. Deleted comments remain in the list, without a body. */
+  /** The comments on the post, newest first. Deleted comments remain in the list, without a body. Errors: `BAD_USER_INPUT`. */
   readonly comments?: Maybe<ReadonlyArray<Maybe<Comment>>>;
-  /** The same list as a connection with cursors. */
+  /** The same list as a connection with cursors. Errors: `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly commentsConnection?: Maybe<CommentConnection>;
   /** The number of comments that are not deleted. */
   readonly commentCount?: Maybe<Scalars['Int']['output']>;
@@ -98,7 +98,7 @@ export type PostCommentsConnectionArgs = {
 export type User = {
   readonly __typename?: 'User';
   readonly id: Scalars['ID']['output'];
-  /** The user's comments, newest first. Deleted comments remain in the list, without a body. */
+  /** The user's comments, newest first. Deleted comments remain in the list, without a body. Errors: `BAD_USER_INPUT`. */
   readonly comments?: Maybe<ReadonlyArray<Maybe<Comment>>>;
 };
 

@@ -1,7 +1,7 @@
 // Input is a function that an action calls only after the scope check, so UNAUTHENTICATED and FORBIDDEN take precedence over its errors.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
-import { readNewOrder, readOrderFilters } from "../model.ts";
+import { readCancellationKey, readNewOrder, readOrderFilters } from "../model.ts";
 import type { Resolvers } from "./schema-types.ts";
 
 export const resolvers: Resolvers = {
@@ -56,8 +56,9 @@ export const resolvers: Resolvers = {
       loaders.primePlaced(result);
       return { order: result.order };
     },
-    cancelOrder: async (_, { input: { id } }, { identity, actions, loaders }) => {
-      const { result } = await actions.cancelOrder(identity, id);
+    cancelOrder: async (_, { input }, { identity, actions, loaders }) => {
+      const readKey = () => readCancellationKey(input);
+      const { result } = await actions.cancelOrder(identity, input.id, { readKey });
       loaders.clearAll();
       return { order: result };
     },

@@ -19,13 +19,13 @@ export type Scalars = {
 
 export type Query = {
   readonly __typename?: 'Query';
-  /** The order with this id; null if it does not exist or the caller may not read it. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. */
+  /** The order with this id; null if it does not exist or the caller may not read it. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`. */
   readonly order?: Maybe<Order>;
-  /** The caller's own orders, newest first. Requires the scope `orders:read` or `orders:read:all`. */
+  /** The caller's own orders, newest first. Requires the scope `orders:read` or `orders:read:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly orders?: Maybe<OrderConnection>;
   /** The product with this sku; null if no product has it. */
   readonly product?: Maybe<Product>;
-  /** The catalogue, by sku. */
+  /** The catalogue, by sku. Errors: `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly products?: Maybe<ProductConnection>;
 };
 
@@ -50,11 +50,11 @@ export type QueryProductsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Places an order for the caller: all lines or none. Requires the scope `orders:write`. */
+  /** Places an order for the caller: all lines or none. Requires the scope `orders:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `OUT_OF_STOCK`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`. */
   readonly placeOrder?: Maybe<PlaceOrderPayload>;
-  /** Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. Requires the scope `orders:write` for the caller's own orders, or `orders:write:all`. */
+  /** Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. Requires the scope `orders:write` for the caller's own orders, or `orders:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly cancelOrder?: Maybe<CancelOrderPayload>;
-  /** Advances an order by one step: `PLACED`, `PAID`, `SHIPPED`, `DELIVERED`. Requires the scope `orders:write:all`. */
+  /** Advances an order by one step: `PLACED`, `PAID`, `SHIPPED`, `DELIVERED`. Requires the scope `orders:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly advanceOrder?: Maybe<AdvanceOrderPayload>;
 };
 
@@ -73,7 +73,7 @@ export type MutationAdvanceOrderArgs = {
 export type User = {
   readonly __typename?: 'User';
   readonly id: Scalars['ID']['output'];
-  /** The user's orders, newest first. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. */
+  /** The user's orders, newest first. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`. */
   readonly orders?: Maybe<ReadonlyArray<Maybe<Order>>>;
 };
 
@@ -191,6 +191,8 @@ export type PlaceOrderLineInput = {
 
 export type CancelOrderInput = {
   readonly id: Scalars['ID']['input'];
+  /** 1 to 255 visible ASCII characters. A second request within 24 hours with the same key and id returns the order as the first one cancelled it. */
+  readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type AdvanceOrderInput = {

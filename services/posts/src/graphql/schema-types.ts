@@ -20,7 +20,7 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The post with this id; null if it does not exist or the caller may not read it. */
   readonly post?: Maybe<Post>;
-  /** Posts of one status, newest first. For other statuses than PUBLISHED: the caller's own posts, or all posts with the scope `posts:read:all`. */
+  /** Posts of one status, newest first. For other statuses than PUBLISHED: the caller's own posts, or all posts with the scope `posts:read:all`. Errors: `UNAUTHENTICATED`, `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly posts?: Maybe<PostConnection>;
 };
 
@@ -38,13 +38,13 @@ export type QueryPostsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Creates a draft with the caller as its author. Requires the scope `posts:write`. */
+  /** Creates a draft with the caller as its author. Requires the scope `posts:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`. */
   readonly createPost?: Maybe<CreatePostPayload>;
-  /** Changes a post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. */
+  /** Changes a post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `BAD_USER_INPUT`. */
   readonly updatePost?: Maybe<UpdatePostPayload>;
-  /** Publishes a draft or an archived post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. */
+  /** Publishes a draft or an archived post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly publishPost?: Maybe<PublishPostPayload>;
-  /** Archives a published post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. */
+  /** Archives a published post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly archivePost?: Maybe<ArchivePostPayload>;
 };
 
@@ -130,9 +130,9 @@ export type PageInfo = {
 export type User = {
   readonly __typename?: 'User';
   readonly id: Scalars['ID']['output'];
-  /** The user's published posts, newest first. */
+  /** The user's published posts, newest first. Errors: `BAD_USER_INPUT`. */
   readonly posts?: Maybe<ReadonlyArray<Maybe<Post>>>;
-  /** The user's posts of one status that the caller may read, newest first. */
+  /** The user's posts of one status that the caller may read, newest first. Errors: `UNAUTHENTICATED`, `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly postsConnection?: Maybe<PostConnection>;
 };
 

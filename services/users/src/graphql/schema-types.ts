@@ -20,7 +20,7 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The user with this id; null if no user has it. */
   readonly user?: Maybe<User>;
-  /** Active users, newest first. */
+  /** Active users, newest first. Errors: `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly users?: Maybe<UserConnection>;
   /** The user who sends the request; null without a token. */
   readonly me?: Maybe<User>;
@@ -39,11 +39,11 @@ export type QueryUsersArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Requires the scope `users:write:all`. */
+  /** Requires the scope `users:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `CONFLICT`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`, `GONE`. */
   readonly createUser?: Maybe<CreateUserPayload>;
-  /** Requires the scope `users:write` for the caller's own account, or `users:write:all`. */
+  /** Requires the scope `users:write` for the caller's own account, or `users:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`, `BAD_USER_INPUT`, `CONFLICT`. */
   readonly updateUser?: Maybe<UpdateUserPayload>;
-  /** Deactivates an account: deletes email, avatar and preferences, and sets the name to "Former user". Cannot be undone. Requires `users:write` for the caller's own account, or `users:write:all`. */
+  /** Deactivates an account: deletes email, avatar and preferences, and sets the name to "Former user". Cannot be undone. Requires `users:write` for the caller's own account, or `users:write:all`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `INVALID_STATE`. */
   readonly deactivateUser?: Maybe<DeactivateUserPayload>;
 };
 
@@ -65,13 +65,13 @@ export type User = {
   readonly id: Scalars['ID']['output'];
   /** 1 to 80 characters. */
   readonly name: Scalars['String']['output'];
-  /** Private: visible to the user, and with the scope `users:read:private`. */
+  /** Private: visible to the user, and with the scope `users:read:private`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`. */
   readonly email?: Maybe<Scalars['String']['output']>;
   readonly avatarUrl?: Maybe<Scalars['String']['output']>;
   readonly createdAt: Scalars['DateTime']['output'];
   /** Descriptive only: scopes grant permissions, roles do not. */
   readonly role: Role;
-  /** Private, like `email`. */
+  /** Private, like `email`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`. */
   readonly prefs?: Maybe<Preferences>;
   /** When the account was deactivated; null while it is active. */
   readonly deactivatedAt?: Maybe<Scalars['DateTime']['output']>;

@@ -20,7 +20,7 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The spare gadget with this id; null if there is none. */
   readonly spareGadget?: Maybe<SpareGadget>;
-  /** All spare gadgets, newest first. */
+  /** All spare gadgets, newest first. Errors: `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly spareGadgets?: Maybe<SpareGadgetConnection>;
 };
 
@@ -36,11 +36,11 @@ export type QuerySpareGadgetsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Creates a spare gadget with the caller as its author. Requires the scope `gadget-shop:write`. */
+  /** Creates a spare gadget with the caller as its author. Requires the scope `gadget-shop:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `BAD_USER_INPUT`, `IDEMPOTENCY_KEY_IN_FLIGHT`, `IDEMPOTENCY_KEY_REUSED`. */
   readonly createSpareGadget?: Maybe<CreateSpareGadgetPayload>;
-  /** Changes a spare gadget of the caller. An absent field keeps its value. Requires the scope `gadget-shop:write`. */
+  /** Changes a spare gadget of the caller. An absent field keeps its value. Requires the scope `gadget-shop:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`, `BAD_USER_INPUT`. */
   readonly changeSpareGadget?: Maybe<ChangeSpareGadgetPayload>;
-  /** Deletes a spare gadget of the caller. Cannot be undone. Requires the scope `gadget-shop:write`. */
+  /** Deletes a spare gadget of the caller. Cannot be undone. Requires the scope `gadget-shop:write`. Errors: `UNAUTHENTICATED`, `FORBIDDEN`, `NOT_FOUND`. */
   readonly deleteSpareGadget?: Maybe<DeleteSpareGadgetPayload>;
 };
 
@@ -74,7 +74,7 @@ export type SpareGadget = {
 export type ParentThing = {
   readonly __typename?: 'ParentThing';
   readonly id: Scalars['ID']['output'];
-  /** The spare gadgets of the parent thing, newest first. */
+  /** The spare gadgets of the parent thing, newest first. Errors: `BAD_USER_INPUT`, `INVALID_CURSOR`. */
   readonly spareGadgets?: Maybe<SpareGadgetConnection>;
 };
 
