@@ -38,7 +38,7 @@ describe("the planner pool", () => {
       const { plan } = await setUp({ planTimeoutMs: 300 });
       const before = await plan("{ a }");
       const [hanging, queued] = await Promise.allSettled([plan("hang"), plan("{ b }")]);
-      expect(reasonOf(hanging)).toMatchObject({ code: "OPERATION_TOO_COMPLEX", status: 400 });
+      expect(reasonOf(hanging)).toMatchObject({ code: "OPERATION_TOO_COMPLEX", statuses: { graphql: 400 } });
       expect(queued).toMatchObject({ status: "fulfilled", value: { plannedBefore: 0, supergraphs: ["one"] } });
       expect((await plan("{ c }")).threadId).not.toBe(before.threadId);
       expect(observations).toContainEqual(expect.objectContaining({ kind: "planner-replaced", reason: "deadline" }));
@@ -120,7 +120,7 @@ describe("the planner pool", () => {
       const queued = plan("{ a }");
       await expect(plan("{ b }")).rejects.toMatchObject({
         code: "SERVICE_UNAVAILABLE",
-        status: 503,
+        statuses: { graphql: 503 },
         headers: { "Retry-After": "1" },
       });
       await expect(hanging).rejects.toThrow(Rejection);
