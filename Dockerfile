@@ -34,8 +34,10 @@ RUN node scripts/bundle-graphiql.mjs
 
 # The npm packages of the gateway and the REST proxy.
 FROM graphiql AS packed
-COPY scripts/command-line.ts scripts/pack.ts scripts/
+COPY scripts/command-line.ts scripts/pack.ts scripts/gateway.ts scripts/
 COPY scripts/pack scripts/pack
+COPY supergraph/composition supergraph/composition
+COPY supergraph/compose-command supergraph/compose-command
 COPY kit/src kit/src
 COPY gateway gateway
 COPY rest-proxy rest-proxy

@@ -7,8 +7,8 @@ const stageStart = /^(?=FROM )/m;
 const commandLine = /^CMD (.+)$/m;
 
 /**
- * Returns Node's flags and the absolute path of main.ts, from the exec-form `CMD` of a Dockerfile stage whose `WORKDIR` is the repository's root.
- * `ENTRYPOINT` and `ENV` are not read. The benchmarks and checks in scripts/verify start processes with these flags, as the image does.
+ * Returns Node's flags from the exec-form `CMD` of a Dockerfile stage, and the absolute path of the source `main.ts`, from which the image's bundle
+ * is made: a checkout is measured without a build. `ENTRYPOINT` and `ENV` are not read.
  * @throws Error if there is no such stage, or its `CMD` does not start Node.
  */
 export function readNodeArguments(stageName: "gateway" | "rest-proxy"): readonly string[] {
@@ -17,10 +17,10 @@ export function readNodeArguments(stageName: "gateway" | "rest-proxy"): readonly
   const stage = stages.find((text) => firstLine.test(text)) ?? "";
   const [, commandJson = "[]"] = commandLine.exec(stage) ?? [];
   const [executable, ...nodeArguments] = JSON.parse(commandJson) as string[];
-  const mainFile = nodeArguments.at(-1);
+  const bundleFile = nodeArguments.at(-1);
   const flags = nodeArguments.slice(0, -1);
-  if (executable !== "node" || mainFile === undefined) {
+  if (executable !== "node" || bundleFile === undefined) {
     throw new Error(`The Dockerfile's stage ${stageName} does not start node`);
   }
-  return [...flags, join(root, mainFile)];
+  return [...flags, join(root, stageName, "src/main.ts")];
 }

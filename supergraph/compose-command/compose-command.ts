@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
-import { composeSchemas } from "../compose.ts";
+import { composeSchemas } from "../composition/compose-schemas.ts";
 import { printCompositionError } from "../composition/composition-errors.ts";
 import { writeStaleFiles } from "../composition/generated-files.ts";
 import { readSchemas } from "./read-schemas.ts";
