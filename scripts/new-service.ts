@@ -20,7 +20,7 @@ const usage = `Usage: npm run new:service -- NAME --entity ENTITY [options]
 Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entity Review --extends Post
 
   --entity ENTITY   the GraphQL type, such as Review or LineItem
-  --extends TYPE    each ENTITY belongs to one TYPE of another service, such as Post, which gets a list of them
+  --extends TYPE    each ENTITY belongs to one TYPE of another service, such as Post, which gets a list of them; not with --external
   --plural NAME     the plural of ENTITY, such as People; by default by the rules of English spelling
   --team TEAM       the owner on GitHub; by default @tributary/NAME-team
   --port PORT       of its endpoints; by default the next free one

@@ -1,4 +1,5 @@
 // Two planted services with unusual names: `npm run generate` derives everything that a service needs outside its folder, and removes it again.
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,7 +19,13 @@ let printed = "";
 
 beforeAll(async () => {
   clone = cloneRepository();
-  for (const path of ["Dockerfile", "docker-compose.yml", "docker-compose.observability.yml", ".github"])
+  for (const path of [
+    "Dockerfile",
+    "docker-compose.yml",
+    "docker-compose.observability.yml",
+    ".github",
+    ".prettierignore",
+  ])
     cpSync(join(root, path), join(clone, path), { recursive: true });
   before = readTree();
   const scopes = { "odd-parts:read": "Read.", "odd-parts:write:all": "Write." };
@@ -220,6 +227,14 @@ test("an external service with metrics is scraped and watched, and the platform'
   expect(read("Dockerfile")).not.toContain("py-parts");
   expect(read("supergraph/routes.json")).toContain('"path":"/py-parts/:id"');
   expect(read("supergraph/openapi/v2.json")).toContain("/py-parts/{id}");
+});
+
+test("the format of a contract is its team's, that of other files is checked", () => {
+  const oxfmt = join(root, "node_modules/.bin/oxfmt");
+  const folders = ["services/odd-parts", "services/py-parts"];
+  const { stdout } = spawnSync(oxfmt, ["--list-different", ...folders], { cwd: clone, encoding: "utf8" });
+  expect(stdout).toContain("services/odd-parts/service.json");
+  expect(stdout).not.toContain("py-parts");
 });
 
 test("the issuer grants scopes for own data to every user and all scopes to the operator, and production publishes the paths", () => {

@@ -7,6 +7,7 @@ import { html, markdown } from "@tributary/kit/pages/html";
 import { loadDocuments } from "../src/documents/load.ts";
 import { type OpenApi, type Operation, operationsOf, type Parameter } from "../src/documents/open-api.ts";
 import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
+import { describeAuthorization } from "../src/documents/operation-view.ts";
 import { createSamples } from "../src/documents/samples.ts";
 import { viewTryIt } from "../src/documents/try-it-form.ts";
 
@@ -186,6 +187,11 @@ test("the page on tokens lists the scopes of every operation", () => {
     expect(page).toContain(`<a href="/docs/v2#${operationId}">`);
   }
   expect(page).toMatch(/#placeOrder.*?scope\s+<code>orders:write<\/code>/s);
+});
+
+test("an operation that any token permits names no scope", () => {
+  const operation = { security: [{ bearer: [] }] } as unknown as Operation;
+  expect(describeAuthorization(operation).html).toBe('Requires <a href="/docs/tokens">a token</a>.');
 });
 
 test("schemas are shown in place, with the properties of the schemas that they refer to", () => {

@@ -20,7 +20,7 @@ import type { GeneratedFile, GeneratorResult } from "../../supergraph/compositio
 import { type Condition, conditions, type DerivedService, expandLine } from "./service-template.ts";
 
 const filesWithRegions = [
-  "{Dockerfile,docker-compose*.yml,.github/CODEOWNERS}",
+  "{Dockerfile,docker-compose*.yml,.github/CODEOWNERS,.prettierignore}",
   "infra/**/*.{ts,yml,yaml}",
   "rest-proxy/src/*.ts",
   "supergraph/gateway.yaml",

@@ -40,7 +40,7 @@ const referencePrefix = "#/";
 
 /** Sorted by version, in the order of the document. @param problems gets all that is wrong with them. */
 export function readOperations(contract: Contract, problems: CompositionError[] = []): readonly ContractOperation[] {
-  const { document, toProblem } = contract;
+  const { document, scopes, toProblem } = contract;
   const operations: ContractOperation[] = [];
   for (const [path, item] of entriesOf(memberOf(document, "paths"))) {
     const [, version, template] = versionedPath.exec(path) ?? [];
@@ -59,6 +59,13 @@ export function readOperations(contract: Contract, problems: CompositionError[] 
         problems.push(toProblem(`${platformExtension} of ${method.toUpperCase()} ${path}: ${message}.`, place)),
       );
       if (settings === undefined) continue;
+      for (const scope of scopesOf(document, operation).filter((name) => scopes?.includes(name) === false))
+        problems.push(
+          toProblem(
+            `${method.toUpperCase()} ${path} requires the scope ${scope}, which scopes of service.json does not have.`,
+            place,
+          ),
+        );
       const own = resolveAll(document, operation["parameters"]);
       const isReplaced = (parameter: JsonRecord) =>
         own.some(({ name, in: where }) => name === parameter["name"] && where === parameter["in"]);
@@ -105,6 +112,19 @@ function resolveAll(document: unknown, list: unknown): readonly JsonRecord[] {
   return listOf(list)
     .map((item) => resolveReference(document, item))
     .filter(isRecord);
+}
+
+/** The alternatives of `security`: of the operation, or else of the document. */
+export function requirementsOf(document: unknown, operation: JsonRecord): readonly unknown[] {
+  return listOf(operation["security"] ?? memberOf(document, "security"));
+}
+
+/** A token needs one of these: `x-scopes`, or else the scopes in `security` (OpenAPI 3.1, 4.8.30: any scheme may have some). */
+export function scopesOf(document: unknown, operation: JsonRecord): readonly string[] {
+  const required = requirementsOf(document, operation).flatMap((requirement) =>
+    entriesOf(requirement).flatMap(([, scopes]) => listOf(scopes)),
+  );
+  return [...new Set(listOf(operation["x-scopes"] ?? required).map(textOf))];
 }
 
 /** One declaration for each method and path, with all its versions; `problems` gets what differs between versions. */

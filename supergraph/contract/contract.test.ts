@@ -12,7 +12,7 @@ const reviews = toService({
   description: "Owns reviews.",
   team: "@tributary/reviews-team",
   port: 4005,
-  scopes: {},
+  scopes: { "reviews:write": "Write reviews." },
   codes: [],
   seed: false,
   external: {
@@ -132,6 +132,15 @@ test("the platform's documents have the operations, with what the proxy adds; a 
   });
 });
 
+test("an operation requires the scopes of its security, if it has no x-scopes", async () => {
+  write("openapi.yaml", generated.replace("HTTPBearer: []", "HTTPBearer: ['reviews:write']"));
+  const composed = await composeDocuments(root, [reviews]);
+  const [, v2] = (composed.files ?? []).map(({ content = "" }) => JSON.parse(content) as Document);
+  const operation = v2?.paths["/reviews"]?.["post"];
+  expect(operation).toMatchObject({ security: [{ bearer: [] }], "x-scopes": ["reviews:write"] });
+  expect(v2?.paths["/reviews/{reviewId}"]?.["get"]).not.toHaveProperty("x-scopes");
+});
+
 test("a document of OpenAPI 3.0 is converted, and JSON is read too", async () => {
   const document = generated
     .replace("3.1.0", "3.0.3")
@@ -183,6 +192,15 @@ describe("all problems of a contract are reported at once, with file and line", 
     expect(
       merged.ok ? "" : merged.errors.map(({ file, line, message }) => `${file}:${line} ${message}`).join("\n"),
     ).toMatch(problem);
+  });
+
+  test("a scope that service.json does not have", async () => {
+    write("openapi.yaml", generated);
+    write("openapi.overlay.yaml", overlay.replace("reviews:write", "review:write"));
+    const merged = await merge();
+    expect(merged.ok ? [] : merged.errors.map(({ message }) => message)).toEqual([
+      "POST /rest/v2/reviews requires the scope review:write, which scopes of service.json does not have.",
+    ]);
   });
 
   test("a missing document", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { upgradeFromThreeToThreeOne } from "@scalar/openapi-upgrader/3.0-to-3.1";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { CompositionError } from "../composition/composition-errors.ts";
+import type { Service } from "../services.ts";
 import type { Subgraph } from "../subgraphs.ts";
 import { isRecord, type JsonRecord, memberOf } from "./json-record.ts";
 import { applyOverlay } from "./overlay.ts";
@@ -13,6 +14,8 @@ type ReportContractProblem = (message: string, path?: readonly (string | number)
 export interface Contract extends Pick<Subgraph, "name" | "owner"> {
   /** Of service.json; empty where that is not known. */
   readonly description: string;
+  /** Of service.json; undefined where that is not known. */
+  readonly scopes: readonly string[] | undefined;
   /** Relative to the repository's root, as errors print it. */
   readonly file: string;
   /** Undefined if it cannot be read; then there is a problem. */
@@ -28,8 +31,12 @@ const overlayName = "openapi.overlay.yaml";
 const documentMissing = `This file is missing. Add the OpenAPI document of the service (or openapi.json); one without REST routes has \`paths: {}\`.`;
 
 /** Never throws for an invalid contract: `problems` has all that is wrong with both files. */
-export function readContract(root: string, subgraph: Subgraph & { readonly description?: string }): Contract {
+export function readContract(
+  root: string,
+  subgraph: Subgraph & Partial<Pick<Service, "description" | "scopes">>,
+): Contract {
   const { name, owner, folder, description = "" } = subgraph;
+  const scopes = subgraph.scopes && Object.keys(subgraph.scopes);
   const fileName = documentNames.find((candidate) => existsSync(join(root, folder, candidate)));
   const source = openFile(root, `${folder}/${fileName ?? "openapi.yaml"}`, { name, owner });
   if (fileName === undefined)
@@ -37,6 +44,7 @@ export function readContract(root: string, subgraph: Subgraph & { readonly descr
       name,
       owner,
       description,
+      scopes,
       file: source.file,
       document: undefined,
       problems: [source.toProblem(documentMissing)],
@@ -57,7 +65,7 @@ export function readContract(root: string, subgraph: Subgraph & { readonly descr
     }
     rejectForeignAddresses(document, [], report);
   }
-  return { name, owner, description, file: source.file, document, problems, toProblem: source.toProblem };
+  return { name, owner, description, scopes, file: source.file, document, problems, toProblem: source.toProblem };
 }
 
 interface ContractFile {

@@ -3,8 +3,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json } from "@tributary/kit/json/json";
 import { sample } from "openapi-sampler";
 import type { Contract } from "../contract/contract.ts";
-import { type ContractOperation, idOf, readOperations, resolveReference } from "../contract/contract-operations.ts";
-import { entriesOf, isRecord, type JsonRecord, listOf, memberOf, textOf } from "../contract/json-record.ts";
+import {
+  type ContractOperation,
+  idOf,
+  readOperations,
+  requirementsOf,
+  resolveReference,
+  scopesOf,
+} from "../contract/contract-operations.ts";
+import { entriesOf, isRecord, type JsonRecord, memberOf, textOf } from "../contract/json-record.ts";
 import type { Components } from "./openapi-components.ts";
 import { addPlatformResponses, parametersOfEveryRequest } from "./openapi-operation.ts";
 
@@ -45,7 +52,7 @@ interface WritingContext {
   readonly components: Components;
 }
 
-const copiedMembers = ["description", "deprecated", "x-scopes"] as const;
+const copiedMembers = ["description", "deprecated"] as const;
 /** The platform's own declarations of these headers say more. */
 const platformHeaders = new Set(["if-none-match", "consistency-token", "authorization"]);
 
@@ -68,6 +75,7 @@ function writeOperation(
     }),
   );
   const isRead = method === "GET";
+  const scopes = scopesOf(document, operation);
   return {
     operationId: idOf(source),
     summary,
@@ -75,6 +83,7 @@ function writeOperation(
     ...Object.fromEntries(copied.map((member) => [member, copy(operation[member])])),
     tags: [tagOf(name)],
     security: needsToken(document, operation) ? [{ bearer: [] }] : [{}, { bearer: [] }],
+    ...(scopes.length === 0 ? {} : { "x-scopes": [...scopes] }),
     parameters: [
       ...parameters.filter(isOwn).map((parameter) => describeParameter(copy(parameter))),
       ...parametersOfEveryRequest(isRead, components),
@@ -127,7 +136,7 @@ function describeContent(content: Json): Json {
 
 /** OpenAPI 3.1, 4.8.30: an empty requirement makes the others optional. */
 function needsToken(document: unknown, operation: JsonRecord): boolean {
-  const requirements = listOf(operation["security"] ?? memberOf(document, "security"));
+  const requirements = requirementsOf(document, operation);
   return requirements.length > 0 && requirements.every((requirement) => entriesOf(requirement).length > 0);
 }
 

@@ -90,10 +90,11 @@ function findOperation(document: OpenApi, operationId: string): PathOperation | 
   return operationsOf(document).find(({ operation }) => operation.operationId === operationId);
 }
 
-/** The scopes of an operation, or that it requires no token. */
+/** The scopes of an operation, that any token suffices, or that it requires none. */
 export function describeAuthorization(operation: Operation): Html {
   if (!requiresToken(operation)) return html`Requires no token.`;
   const { "x-scopes": scopes = [] } = operation;
+  if (scopes.length === 0) return html`Requires <a href="/docs/tokens">a token</a>.`;
   const listed = joinByOr(scopes.map((scope) => html`<code>${scope}</code>`));
   return html`Requires <a href="/docs/tokens">a token</a> with the scope ${listed}.`;
 }
