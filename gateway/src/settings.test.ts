@@ -209,6 +209,10 @@ test("validation reports misspelt variables, and names that the supergraph does 
   expect(validateSettings({ SUPERGRAPH_FILE: files.supergraph }, join(folder, "none.yaml")).join()).toContain(
     "cannot be read",
   );
+  writeFileSync(files.settings, "{}");
+  expect(validateSettings({ SUPERGRAPH_FILE: "none.graphql" }, files.settings).join()).toMatch(
+    /^none\.graphql cannot be read: ENOENT/,
+  );
 });
 
 test("the effective settings name the source of each value, and no secret", () => {
@@ -247,6 +251,7 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
         requests_in_flight: { value: 1_024, from: "default" },
       },
     },
+    log: { level: { value: "info", from: "default" } },
     variables: {
       CONSISTENCY_KEYS: { value: "redacted", from: "CONSISTENCY_KEYS" },
       PORT: { value: "4000", from: "default" },

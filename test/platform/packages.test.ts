@@ -180,6 +180,8 @@ test("the REST proxy serves the routes of a foreign service by the paths that th
   const proxy = start("PORT=4010");
   await isReady("9466");
   expect(await run("curl -s http://127.0.0.1:4010/v1/products/1")).toBe('{"path":"/api/products/1"}');
+  const { headers } = await fetch(`http://127.0.0.1:${ports["4010"]}/v1/products/1?currency=EUR`);
+  expect([headers.get("api-version"), headers.get("deprecation"), headers.get("sunset")]).toEqual(["1", null, null]);
   const docs = await fetch(`http://127.0.0.1:${ports["4010"]}/docs/docs.css`);
   expect(docs.status).toBe(200);
   await stop(proxy);
@@ -217,7 +219,9 @@ function blocksOf(language: string): readonly string[] {
 function commandOf(beginning: string): string {
   const command = commands.find((block) => block.startsWith(beginning));
   if (command === undefined) throw new Error(`The page has no command that begins with: ${beginning}`);
-  return command.trim().replaceAll(/\b(?:4000|9464|3000|9465|4010|9466|4101|4102|8080)\b/g, (port) => String(ports[port]));
+  return command
+    .trim()
+    .replaceAll(/\b(?:4000|9464|3000|9465|4010|9466|4101|4102|8080)\b/g, (port) => String(ports[port]));
 }
 
 function run(beginning: string, option = ""): Promise<string> {

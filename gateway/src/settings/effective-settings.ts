@@ -28,6 +28,7 @@ export function describeSettings(
     subgraph.service,
     { ...describeSubgraph(subgraph, { ...current.subgraphs, file: parsed.source }), ...ofSubgraph(subgraph.service) },
   ]);
+  const variables = describeVariables(environment);
   return redactUrls({
     file: parsed.name === "" ? undefined : parsed.name,
     revision: current.subgraphs.revision,
@@ -40,20 +41,20 @@ export function describeSettings(
     http,
     blocked,
     log: {
-      level: { value: current.logLevel, from: log?.level === undefined ? "LOG_LEVEL" : "gateway.yaml: log.level" },
+      level: { value: current.logLevel, from: log?.level ? "gateway.yaml: log.level" : variables["LOG_LEVEL"]?.from },
     },
-    variables: describeVariables(environment),
+    variables,
   });
 }
 
-function describeVariables(environment: Environment): object {
+function describeVariables(environment: Environment): Readonly<Record<string, { readonly from: string }>> {
   const variables = describeEnvironment((empty) => readConfig(empty)).map(({ name, secret, fallback }) => {
     const text = environment[name];
     const isSet = text !== undefined && text !== "";
     const value = isSet && secret ? "redacted" : isSet ? text : fallback;
-    return [name, { value: value ?? null, from: isSet ? name : "default" }];
+    return [name, { value: value ?? null, from: isSet ? name : "default" }] as const;
   });
-  return Object.fromEntries(variables) as object;
+  return Object.fromEntries(variables);
 }
 
 function redactUrls(value: object): object {

@@ -15,21 +15,21 @@ import { checkSource, noSettings, type ParsedSettings, parseSource } from "./par
 export function validateSettings(environment: Environment, path: string | undefined): readonly string[] {
   const problems: string[] = [];
   /** A step that fails prevents only those that need its result. */
-  const attempt = <T>(step: () => T): T | undefined => {
+  const attempt = <T>(step: () => T, file = path ?? ""): T | undefined => {
     try {
       return step();
     } catch (error) {
-      problems.push(...problemsOf(toConfigError(error, path ?? "")));
+      problems.push(...problemsOf(toConfigError(error, file)));
       return undefined;
     }
   };
   const source = path === undefined ? undefined : attempt(() => parseSource(readFileSync(path, "utf8"), path));
-  const file = source ? attempt(() => checkSource(source, environment)) : noSettings;
-  const config = attempt(() => readConfig(environment, file?.settings));
-  if (config && file) attempt(() => createSettings(file, toSettingsOptions(config), 0));
+  const parsed = source ? attempt(() => checkSource(source, environment)) : noSettings;
+  const config = attempt(() => readConfig(environment, parsed?.settings));
+  if (config && parsed) attempt(() => createSettings(parsed, toSettingsOptions(config), 0));
   for (const { name, nearest } of config?.misspeltVariables ?? [])
     problems.push(`${name} is unknown: did you mean ${nearest}?`);
-  if (config) attempt(() => problems.push(...listNameProblems(config, source ?? noSettings)));
+  if (config) attempt(() => problems.push(...listNameProblems(config, source ?? noSettings)), config.supergraph.file);
   return problems;
 }
 

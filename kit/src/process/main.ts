@@ -25,7 +25,7 @@ export async function runMain(main: () => Promise<void>, commands?: Commands): P
 function findCommand(commands: Commands, name: string): Commands[string] {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return command;
-  throw new ConfigError([`${name} is no command: ${Object.keys(commands).join(", ")}`], "Unknown command:");
+  throw new ConfigError([`${name} is no command: --help lists them`], "Unknown command:");
 }
 
 function describeFailure(error: unknown): string | undefined {
