@@ -157,9 +157,17 @@ components:
   expect(paths["/reviews"]?.["get"]).toMatchObject({ summary: "listReviews", description: "listReviews." });
 });
 
-test("an example may have a reference and servers, as it is data", async () => {
-  write("openapi.yaml", "openapi: 3.1.0\npaths: {}\nexample: { $ref: 'https://elsewhere.example', servers: [] }\n");
-  expect(await merge()).toEqual({ ok: true, routes: [] });
+test("an example may have a reference and servers, as it is data; a discriminator refers to schemas", async () => {
+  const example = { $ref: "https://elsewhere.example", servers: [] };
+  const mapping = { one: "#/components/schemas/Problem" };
+  const schema = { type: "object", discriminator: { propertyName: "kind", mapping } };
+  const responses = { "200": { description: "All.", content: { "application/json": { schema, example } } } };
+  const paths = { "/rest/v2/reviews": { get: { operationId: "listReviews", responses } } };
+  const components = { schemas: { Problem: { type: "object" } } };
+  write("openapi.json", JSON.stringify({ openapi: "3.1.0", paths, components }));
+  const composed = await composeDocuments(root, [reviews]);
+  expect(composed.files?.[0]?.content).toContain("https://elsewhere.example");
+  expect(composed.files?.[0]?.content).toContain('"one": "#/components/schemas/ReviewsProblem"');
 });
 
 test("a document of OpenAPI 3.0 is converted, and JSON is read too", async () => {

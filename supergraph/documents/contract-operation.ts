@@ -151,24 +151,20 @@ function createCopier({ name, document }: Contract, taken: TakenSchemas): (value
   }
 
   function copy(value: unknown): Json {
+    // Of `$ref`, or of `discriminator.mapping`.
+    if (isSchemaReference(value))
+      return `${schemaPrefix}${addSchema(value.slice(schemaPrefix.length))}` as unknown as Json;
     if (Array.isArray(value)) return value.map(copy) as unknown as Json;
     if (!isJsonObject(value)) return value as Json;
-    const reference = value["$ref"];
-    if (typeof reference === "string") {
-      if (reference.startsWith(schemaPrefix))
-        return { ...copyMembers(value), $ref: `${schemaPrefix}${addSchema(reference.slice(schemaPrefix.length))}` };
-      return copy(resolveReference(document, value));
-    }
-    return copyMembers(value);
-  }
-
-  function copyMembers(value: Json): Json {
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([key]) => key !== "$ref")
-        .map(([key, member]) => [key, copy(member)]),
-    );
+    // In an example, `$ref` may be data.
+    const target = isSchemaReference(value["$ref"]) ? value : (resolveReference(document, value) ?? value);
+    if (target !== value) return copy(target);
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copy(member)]));
   }
 
   return copy;
+}
+
+function isSchemaReference(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith(schemaPrefix);
 }
