@@ -19,7 +19,7 @@ interface PackResult {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const output = join(root, "dist");
-const packedFile = /^(?:dist|public|third-party)\/|^(?:package\.json|README\.md|LICENSE|gateway\.schema\.json)$/;
+const packedFile = /^(?:dist|public|third-party)\/|^(?:package\.json|README\.md|gateway\.schema\.json)$/;
 const unpackedFile = /\.test\.|(?<!\.d)\.ts$/;
 
 await runCommand(async () => {
@@ -33,7 +33,7 @@ await runCommand(async () => {
 async function pack(description: PackageDescription): Promise<void> {
   const folder = join(output, description.folder);
   rmSync(folder, { recursive: true, force: true });
-  const { packageFolders } = await bundle(root, description, join(folder, "dist"));
+  const packageFolders = await bundle(root, description, join(folder, "dist"));
   const unlicensed = copyThirdPartyFiles(packageFolders, join(folder, "third-party"));
   for (const [target, source] of Object.entries(description.files)) copy(source, join(folder, target));
   const declarations = description.embedded === undefined ? undefined : writeDeclarations(description, folder);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createPendingResponseList } from "@tributary/kit/process/pending-responses";
 import { assembleGateway } from "./assembly.ts";
 
-/** Exactly one of `supergraphFile` and `supergraphUrl` is required. */
+/** At most one of `supergraphFile` and `supergraphUrl`. Without them, `settingsFile` or `variables` has to name the supergraph. */
 export interface EmbeddingOptions {
   /** The path of the supergraph's file. It is watched: a changed supergraph is loaded while the present one serves. */
   readonly supergraphFile?: string | undefined;
@@ -36,7 +36,7 @@ export interface EmbeddedGateway {
 }
 
 /**
- * Starts the planner threads, and to load the supergraph. The log is JSON lines on standard output (`LOG_LEVEL`).
+ * Starts the planner threads and begins to load the supergraph, for which it does not wait. The log is JSON lines on standard output (`LOG_LEVEL`).
  * @throws Error (`problems`: a list of texts) that names every invalid option, variable and setting.
  */
 export async function createGateway(options: EmbeddingOptions): Promise<EmbeddedGateway> {

@@ -1,4 +1,4 @@
-// Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
+// Assembles the gateway from its configuration, and routes requests: the fast path first, then Express.
 import type { RequestListener, Server } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";

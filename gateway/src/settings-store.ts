@@ -6,7 +6,7 @@ import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import type { Config } from "./config.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
-import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
+import type { TextSource } from "./supergraph/text-source.ts";
 import { watchText } from "./supergraph/text-watcher.ts";
 import { noSettings, type ParsedSettings, parseSettings, SettingsError } from "./settings/parse-settings.ts";
 import { listRestartKeys } from "./settings/restart-keys.ts";
@@ -105,7 +105,7 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
     },
     watch(options) {
       if (first === noSettings) return;
-      const watch = (source: SupergraphSource, parse: (text: string) => ParsedSettings) =>
+      const watch = (source: TextSource, parse: (text: string) => ParsedSettings) =>
         watchText({
           source,
           pollMs,

@@ -3,11 +3,6 @@ import { basename, dirname, join, relative } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import type { PackageDescription } from "./packages.ts";
 
-export interface Bundle {
-  /** Of each installed package from which the modules contain code. */
-  readonly packageFolders: ReadonlySet<string>;
-}
-
 /** The URL of a file that the code opens, or of a thread's module. */
 const fileUrlPattern = /new URL\("([^"]+)", import\.meta\.url\)/g;
 const packageFolderPattern = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
@@ -15,12 +10,13 @@ const packageFolderPattern = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
 /**
  * Bundles the entries, with all packages that they import, into modules of one folder. Nothing is left to install: what runs is what the lock file
  * names and the tests ran.
+ * @returns the folder of each installed package from which the modules contain code.
  */
 export async function bundle(
   root: string,
   { entries, bin }: Pick<PackageDescription, "entries" | "bin">,
   folder: string,
-): Promise<Bundle> {
+): Promise<ReadonlySet<string>> {
   const bundler = await rolldown({
     cwd: root,
     input: { ...entries },
@@ -49,7 +45,7 @@ export async function bundle(
   });
   const sources = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   const folders = sources.flatMap((source) => packageFolderPattern.exec(source)?.[0] ?? []);
-  return { packageFolders: new Set(folders) };
+  return new Set(folders);
 }
 
 /** All modules are in one folder, so the file that a source opens beside itself has to be there too: a module of its own, or a copy. */

@@ -81,9 +81,8 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
-      // The REST proxy derives the address of each feed from that of its service.
       ...serviceUrls(context),
-      ...differentFeeds(context),
+      ...feedUrls(context),
     };
   // The issuer. With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
@@ -122,15 +121,13 @@ function entityCacheVariables(context: PartContext): Record<string, string> {
   return variables;
 }
 
-/** The REST proxy derives the others. */
-function differentFeeds(context: PartContext): Record<string, string> {
-  const names = serviceNames.filter((name) => context.substitutes.has(name) || externalOf(name));
+function feedUrls(context: PartContext): Record<string, string> {
   return Object.fromEntries(
-    names.map((name) => [`${toVariablePrefix(name)}_FEED_URL`, feedUrlOf(name, context) ?? "none"]),
+    serviceNames.map((name) => [`${toVariablePrefix(name)}_FEED_URL`, feedUrlOf(name, context) ?? "none"]),
   );
 }
 
-/** A substitute has no change feed, and an external service may have none. */
+/** A substitute has no change feed, and an external service may have none. `addresses` are of external services that run already. */
 function feedUrlOf(name: ServiceName, { ports, substitutes, addresses, inherited }: PartContext): string | undefined {
   if (substitutes.has(name)) return undefined;
   if (addresses.has(name)) return inherited[`${toVariablePrefix(name)}_FEED_URL`] || undefined;

@@ -1,10 +1,11 @@
 // The REST routes of a contract: the operations below /rest/vN of its OpenAPI document.
 import { priorityClasses } from "@tributary/kit/admission/priority";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import { type Contract, platformExtension } from "./contract.ts";
-import { entriesOf, isRecord, type JsonRecord, listOf, memberOf, textOf } from "./json-record.ts";
+import { entriesOf, listOf, memberOf, resolveReference, textOf } from "./json-members.ts";
 
 /** One operation of the document. */
 export interface ContractOperation {
@@ -13,8 +14,8 @@ export interface ContractOperation {
   /** Without the version, as in OpenAPI: `/reviews/{id}`. */
   readonly template: string;
   /** With references resolved, those of the path first. */
-  readonly parameters: readonly JsonRecord[];
-  readonly operation: JsonRecord;
+  readonly parameters: readonly Json[];
+  readonly operation: Json;
   /** Keys in the document. */
   readonly place: readonly string[];
   readonly settings: PlatformSettings;
@@ -36,7 +37,6 @@ type PlatformSettings = z.infer<typeof settingsSchema>;
 const versionedPath = /^\/rest\/v([1-9]\d{0,2})(\/.*)$/;
 const supportedMethods = ["get", "post", "patch", "delete"];
 const otherMethods = ["put", "options", "head", "trace"];
-const referencePrefix = "#/";
 
 /** Sorted by version, in the order of the document. @param problems gets all that is wrong with them. */
 export function readOperations(contract: Contract, problems: CompositionError[] = []): readonly ContractOperation[] {
@@ -45,7 +45,7 @@ export function readOperations(contract: Contract, problems: CompositionError[] 
   for (const [path, item] of entriesOf(memberOf(document, "paths"))) {
     const [, version, template] = versionedPath.exec(path) ?? [];
     // Others are the service's own, such as its health.
-    if (version === undefined || template === undefined || !isRecord(item)) continue;
+    if (version === undefined || template === undefined || !isJsonObject(item)) continue;
     const shared = resolveAll(document, item["parameters"]);
     for (const method of otherMethods.filter((name) => Object.hasOwn(item, name))) {
       const message = `${method.toUpperCase()} ${path} is not supported. The methods are GET, which implies HEAD, POST, PATCH and DELETE.`;
@@ -53,7 +53,7 @@ export function readOperations(contract: Contract, problems: CompositionError[] 
     }
     for (const method of supportedMethods) {
       const operation = memberOf(item, method);
-      if (!isRecord(operation)) continue;
+      if (!isJsonObject(operation)) continue;
       const place = ["paths", path, method];
       const settings = readSettings(operation, (message) =>
         problems.push(toProblem(`${platformExtension} of ${method.toUpperCase()} ${path}: ${message}.`, place)),
@@ -67,7 +67,7 @@ export function readOperations(contract: Contract, problems: CompositionError[] 
           ),
         );
       const own = resolveAll(document, operation["parameters"]);
-      const isReplaced = (parameter: JsonRecord) =>
+      const isReplaced = (parameter: Json) =>
         own.some(({ name, in: where }) => name === parameter["name"] && where === parameter["in"]);
       const parameters = [...shared.filter((parameter) => !isReplaced(parameter)), ...own];
       operations.push({
@@ -84,50 +84,33 @@ export function readOperations(contract: Contract, problems: CompositionError[] 
   return operations.toSorted((a, b) => a.version - b.version);
 }
 
-function readSettings(operation: JsonRecord, report: (message: string) => void): PlatformSettings | undefined {
+function readSettings(operation: Json, report: (message: string) => void): PlatformSettings | undefined {
   const { success, data, error } = settingsSchema.safeParse(operation[platformExtension] ?? {});
   if (success) return data;
   for (const { path, message } of error.issues) report([...path, message].join(" "));
   return undefined;
 }
 
-/** Follows references within the document, at most as deep as a document nests them on purpose. */
-export function resolveReference(document: unknown, value: unknown): unknown {
-  let current = value;
-  for (let depth = 0; depth < 10; depth++) {
-    const reference = memberOf(current, "$ref");
-    if (typeof reference !== "string" || !reference.startsWith(referencePrefix)) return current;
-    current = reference
-      .slice(referencePrefix.length)
-      .split("/")
-      .reduce<unknown>(
-        (parent, key) => memberOf(parent, decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~")),
-        document,
-      );
-  }
-  return undefined;
-}
-
-function resolveAll(document: unknown, list: unknown): readonly JsonRecord[] {
+function resolveAll(document: unknown, list: unknown): readonly Json[] {
   return listOf(list)
     .map((item) => resolveReference(document, item))
-    .filter(isRecord);
+    .filter(isJsonObject);
 }
 
 /** The alternatives of `security`: of the operation, or else of the document. */
-export function requirementsOf(document: unknown, operation: JsonRecord): readonly unknown[] {
+export function requirementsOf(document: unknown, operation: Json): readonly unknown[] {
   return listOf(operation["security"] ?? memberOf(document, "security"));
 }
 
 /** A token needs one of these: `x-scopes`, or else the scopes in `security` (OpenAPI 3.1, 4.8.30: any scheme may have some). */
-export function scopesOf(document: unknown, operation: JsonRecord): readonly string[] {
+export function scopesOf(document: unknown, operation: Json): readonly string[] {
   const required = requirementsOf(document, operation).flatMap((requirement) =>
     entriesOf(requirement).flatMap(([, scopes]) => listOf(scopes)),
   );
   return [...new Set(listOf(operation["x-scopes"] ?? required).map(textOf))];
 }
 
-/** One declaration for each method and path, with all its versions; `problems` gets what differs between versions. */
+/** One declaration for each method and path, with all its versions. @param problems gets all that is wrong with them and their operations. */
 export function toDeclarations(contract: Contract, problems: CompositionError[]): readonly RouteDeclaration[] {
   const operations = readOperations(contract, problems);
   const routes = Map.groupBy(
@@ -167,7 +150,6 @@ function toDeclaration(
   const idempotencyKey = { optional: versionsWithKey("optional"), required: versionsWithKey("required") };
   const hasKey = idempotencyKey.optional.length + idempotencyKey.required.length > 0;
   const query = new Set(operations.flatMap(({ parameters }) => namesIn(parameters, "query")));
-  const summary = last.operation["summary"];
   const declaration = {
     id,
     method: method as RouteDeclaration["method"],
@@ -178,12 +160,12 @@ function toDeclaration(
     ...(settings.heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax: settings.heuristicSecondsMax }),
     ...(hasKey ? { idempotencyKey } : {}),
     ...(settings.priority === undefined ? {} : { priority: settings.priority }),
-    summary: typeof summary === "string" ? summary : "",
+    summary: textOf(last.operation["summary"]),
   };
   return [declaration];
 }
 
-function namesIn(parameters: readonly JsonRecord[], where: string): readonly string[] {
+function namesIn(parameters: readonly Json[], where: string): readonly string[] {
   return parameters.filter((parameter) => parameter["in"] === where).map(({ name }) => textOf(name));
 }
 

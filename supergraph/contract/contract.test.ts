@@ -62,6 +62,9 @@ const overlay = `${overlayHead}
   - target: $.paths['/rest/v2/reviews'].post
     update: { x-tributary: { idempotencyKey: required, priority: normal }, x-scopes: [reviews:write] }
 `;
+function withResponse(status: string, reference: string): string {
+  return `openapi: 3.1.0\npaths: { /rest/v1/reviews: { get: { operationId: listReviews, responses: { "${status}": { $ref: "${reference}" } } } } }\n`;
+}
 /** Each list has nine times the list before it. */
 const aliasBomb = [
   "openapi: 3.1.0",
@@ -141,6 +144,41 @@ test("an operation requires the scopes of its security, if it has no x-scopes", 
   expect(v2?.paths["/reviews/{reviewId}"]?.["get"]).not.toHaveProperty("x-scopes");
 });
 
+test("schemas that refer to each other do so also if a name is taken", async () => {
+  const withCycle = `openapi: 3.1.0
+paths:
+  /rest/v2/reviews: { get: { operationId: listReviews, responses: { "200": { description: All., content: { application/json: { schema: { $ref: "#/components/schemas/Problem" } } } } } } }
+components:
+  schemas:
+    Problem: { type: object, properties: { text: { $ref: "#/components/schemas/ReviewsProblem" }, cause: { $ref: "#/components/schemas/Cause" } } }
+    Cause: { type: object, properties: { problem: { $ref: "#/components/schemas/Problem" } } }
+    ReviewsProblem: { type: string }
+`;
+  write("openapi.yaml", withCycle);
+  const composed = await composeDocuments(root, [reviews]);
+  const { components, paths } = JSON.parse(composed.files?.[0]?.content ?? "") as Document;
+  expect(JSON.stringify(components.schemas["Cause"])).toContain('"#/components/schemas/ReviewsProblem"');
+  expect(JSON.stringify(components.schemas["ReviewsProblem"])).toContain(
+    '"#/components/schemas/ReviewsReviewsProblem"',
+  );
+  expect(components.schemas["ReviewsReviewsProblem"]).toEqual({ type: "string" });
+  // Without a summary.
+  expect(paths["/reviews"]?.["get"]).toMatchObject({ summary: "listReviews", description: "listReviews." });
+});
+
+test("an example may have a reference and servers, as it is data; a discriminator refers to schemas", async () => {
+  const example = { $ref: "https://elsewhere.example", servers: [] };
+  const mapping = { one: "#/components/schemas/Problem" };
+  const schema = { type: "object", discriminator: { propertyName: "kind", mapping } };
+  const responses = { "200": { description: "All.", content: { "application/json": { schema, example } } } };
+  const paths = { "/rest/v2/reviews": { get: { operationId: "listReviews", responses } } };
+  const components = { schemas: { Problem: { type: "object" } } };
+  write("openapi.json", JSON.stringify({ openapi: "3.1.0", paths, components }));
+  const composed = await composeDocuments(root, [reviews]);
+  expect(composed.files?.[0]?.content).toContain("https://elsewhere.example");
+  expect(composed.files?.[0]?.content).toContain('"one": "#/components/schemas/ReviewsProblem"');
+});
+
 test("a document of OpenAPI 3.0 is converted, and JSON is read too", async () => {
   const document = generated
     .replace("3.1.0", "3.0.3")
@@ -184,6 +222,12 @@ describe("all problems of a contract are reported at once, with file and line", 
     ["- a list\n", /has to be an OpenAPI document/],
     ["swagger: '2.0'\npaths: {}\n", /openapi has to be 3.0 or 3.1/],
     ["openapi: 3.1.0\npaths: []\n", /paths has to be an object/],
+    [
+      withResponse("default", "https://elsewhere.example/a.yaml"),
+      /openapi\.yaml:2 \$ref "https:.* leaves the document/,
+    ],
+    [withResponse("404", "#/components/responses/Missing"), /openapi\.yaml:2 \$ref ".*\/Missing" .* nothing/],
+    [withResponse("404", "#/components/responses/100%"), /openapi\.yaml:2 \$ref ".*100%" .* nothing/],
     [aliasBomb, /Its aliases cannot be resolved: Excessive alias count/],
     ["openapi: 3.1.0\npaths: &a { b: *a }\n", /Its aliases cannot be resolved/],
   ])("of %j", async (text, problem) => {

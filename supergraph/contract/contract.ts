@@ -1,12 +1,13 @@
 // The OpenAPI document of an external service, as its tool generates it, with the overlay of what only the platform needs.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { upgradeFromThreeToThreeOne } from "@scalar/openapi-upgrader/3.0-to-3.1";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Service } from "../services.ts";
 import type { Subgraph } from "../subgraphs.ts";
-import { isRecord, type JsonRecord, memberOf } from "./json-record.ts";
+import { memberOf, resolveReference } from "./json-members.ts";
 import { applyOverlay } from "./overlay.ts";
 
 type ReportContractProblem = (message: string, path?: readonly (string | number)[]) => void;
@@ -18,8 +19,8 @@ export interface Contract extends Pick<Subgraph, "name" | "owner"> {
   readonly scopes: readonly string[] | undefined;
   /** Relative to the repository's root, as errors print it. */
   readonly file: string;
-  /** Undefined if it cannot be read; then there is a problem. */
-  readonly document: JsonRecord | undefined;
+  /** OpenAPI 3.1, with the overlay. Undefined if it cannot be read; then there is a problem. */
+  readonly document: Json | undefined;
   readonly problems: readonly CompositionError[];
   /** For a problem that is found later. @param path the keys of the place in the document; the nearest one that exists has the line. */
   toProblem(message: string, path?: readonly (string | number)[]): CompositionError;
@@ -28,7 +29,8 @@ export interface Contract extends Pick<Subgraph, "name" | "owner"> {
 const documentNames = ["openapi.yaml", "openapi.yml", "openapi.json"];
 const aliasesMax = 1_000;
 const overlayName = "openapi.overlay.yaml";
-const documentMissing = `This file is missing. Add the OpenAPI document of the service (or openapi.json); one without REST routes has \`paths: {}\`.`;
+const documentMissing =
+  "This file is missing. Add the OpenAPI document of the service (or openapi.json); one without REST routes has `paths: {}`.";
 
 /** Never throws for an invalid contract: `problems` has all that is wrong with both files. */
 export function readContract(
@@ -39,20 +41,12 @@ export function readContract(
   const scopes = subgraph.scopes && Object.keys(subgraph.scopes);
   const fileName = documentNames.find((candidate) => existsSync(join(root, folder, candidate)));
   const source = openFile(root, `${folder}/${fileName ?? "openapi.yaml"}`, { name, owner });
+  const contract = { name, owner, description, scopes, file: source.file, toProblem: source.toProblem };
   if (fileName === undefined)
-    return {
-      name,
-      owner,
-      description,
-      scopes,
-      file: source.file,
-      document: undefined,
-      problems: [source.toProblem(documentMissing)],
-      toProblem: source.toProblem,
-    };
+    return { ...contract, document: undefined, problems: [source.toProblem(documentMissing)] };
   const problems = [...source.syntaxProblems];
   const report: ReportContractProblem = (message, path) => problems.push(source.toProblem(message, path));
-  let document = isRecord(source.value) ? source.value : undefined;
+  let document = isJsonObject(source.value) ? source.value : undefined;
   if (problems.length === 0 && document === undefined) report("has to be an OpenAPI document.");
   if (document !== undefined) document = toCurrentVersion(document, report);
   if (document !== undefined) {
@@ -63,9 +57,9 @@ export function readContract(
       const applied = isValid ? applyOverlay(document, overlay.value) : [];
       problems.push(...overlay.syntaxProblems, ...applied.map(({ message, path }) => overlay.toProblem(message, path)));
     }
-    rejectForeignAddresses(document, [], report);
+    checkMembers(document, report);
   }
-  return { name, owner, description, scopes, file: source.file, document, problems, toProblem: source.toProblem };
+  return { ...contract, document, problems };
 }
 
 interface ContractFile {
@@ -121,7 +115,7 @@ function findOffset(contents: Node | null | undefined, path: readonly (string | 
 }
 
 /** OpenAPI 3.1, as the documents of the platform are. */
-function toCurrentVersion(document: JsonRecord, report: ReportContractProblem): JsonRecord | undefined {
+function toCurrentVersion(document: Json, report: ReportContractProblem): Json | undefined {
   const { openapi } = document;
   if (typeof openapi === "string" && openapi.startsWith("3.1.")) return document;
   if (typeof openapi === "string" && openapi.startsWith("3.0.")) return { ...upgradeFromThreeToThreeOne(document) };
@@ -129,8 +123,8 @@ function toCurrentVersion(document: JsonRecord, report: ReportContractProblem): 
   return undefined;
 }
 
-/** Only the overlay has it: it decides what shared caches store, so the platform's owners review that file. */
-function rejectExtension(document: JsonRecord, report: ReportContractProblem): void {
+/** Before the overlay, which alone has it: it decides what shared caches store, so the platform's owners review that file. */
+function rejectExtension(document: Json, report: ReportContractProblem): void {
   visit(document, [], (key, _, path) => {
     if (key === platformExtension) report(`${platformExtension} belongs in ${overlayName}.`, path);
   });
@@ -138,26 +132,30 @@ function rejectExtension(document: JsonRecord, report: ReportContractProblem): v
 
 export const platformExtension = "x-tributary";
 
-/** The address of the service is in service.json, and no tool that reads the document may be sent elsewhere. */
-function rejectForeignAddresses(
-  document: JsonRecord,
-  path: readonly (string | number)[],
-  report: ReportContractProblem,
-): void {
-  visit(document, path, (key, value, place) => {
-    const isExample = place.some((part) => part === "example" || part === "examples" || part === "default");
-    if (isExample) return;
-    if (key === "$ref" && typeof value === "string" && !value.startsWith("#/"))
-      report(`$ref "${value}" leaves the document. Put the definition into components.`, place);
-    // Properties may have the name `servers`.
-    if (key === "servers" && Array.isArray(value) && place.at(-2) !== "properties")
+/** Keywords whose value is data, except below `mapsOfNames`, where each key is a name. */
+const dataKeywords: ReadonlySet<unknown> = new Set(["default", "example", "examples"]);
+const mapsOfNames: ReadonlySet<unknown> = new Set(
+  "responses properties schemas parameters headers requestBodies".split(" "),
+);
+
+/** After the overlay, which may correct what a tool generates. The address is in service.json: no reader of the document may be sent elsewhere. */
+function checkMembers(document: Json, report: ReportContractProblem): void {
+  visit(document, [], (key, value, place) => {
+    if (place.some((part, index) => dataKeywords.has(part) && !mapsOfNames.has(place[index - 1]))) return;
+    if (key === "$ref" && typeof value === "string") {
+      if (!value.startsWith("#/"))
+        report(`$ref "${value}" leaves the document. Put the definition into components.`, place);
+      else if (resolveReference(document, { $ref: value }) === undefined)
+        report(`$ref "${value}" refers to nothing in the document.`, place);
+    }
+    // A property of this name has a schema, which is no list.
+    if (key === "servers" && Array.isArray(value))
       report(
         `servers is refused: external.url of service.json has the address. Remove it, or with the overlay: target $.servers, remove: true.`,
         place,
       );
   });
-  const paths = memberOf(document, "paths");
-  if (!isRecord(paths)) report("paths has to be an object.", ["paths"]);
+  if (!isJsonObject(memberOf(document, "paths"))) report("paths has to be an object.", ["paths"]);
 }
 
 function visit(
@@ -169,7 +167,7 @@ function visit(
     for (const [index, item] of value.entries()) visit(item, [...path, index], see);
     return;
   }
-  if (!isRecord(value)) return;
+  if (!isJsonObject(value)) return;
   for (const [key, member] of Object.entries(value)) {
     const place = [...path, key];
     see(key, member, place);

@@ -1,7 +1,7 @@
 // OpenAPI Overlay 1.0: a second file that changes a document which a tool has generated.
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { jsonpath } from "json-p3";
 import { z } from "zod";
-import { isRecord, type JsonRecord } from "./json-record.ts";
 
 const overlaySchema = z.object({
   overlay: z.string().regex(/^1\./, "has to be 1.0.0"),
@@ -29,7 +29,7 @@ export interface OverlayProblem {
  * @returns all problems. A target that selects nothing is one, unlike in the specification: after the team renames an operation, its settings
  *   would silently be lost.
  */
-export function applyOverlay(document: JsonRecord, overlay: unknown): readonly OverlayProblem[] {
+export function applyOverlay(document: Json, overlay: unknown): readonly OverlayProblem[] {
   const parsed = overlaySchema.safeParse(overlay);
   if (!parsed.success)
     return parsed.error.issues.map(({ path, message }) => ({
@@ -49,26 +49,26 @@ export function applyOverlay(document: JsonRecord, overlay: unknown): readonly O
     for (const { location, value } of nodes.toReversed()) {
       if (remove) removeAt(document, location);
       else if (Array.isArray(value)) value.push(update as never);
-      else if (isRecord(value) && isRecord(update)) merge(value, update);
+      else if (isJsonObject(value) && isJsonObject(update)) merge(value, update);
       else return problem(`${target} selects ${JSON.stringify(value)}, but update works on objects and lists.`);
     }
     return [];
   });
 }
 
-function removeAt(document: JsonRecord, location: readonly (string | number)[]): void {
+function removeAt(document: Json, location: readonly (string | number)[]): void {
   let parent: unknown = document;
-  for (const key of location.slice(0, -1)) parent = (parent as JsonRecord)[key];
+  for (const key of location.slice(0, -1)) parent = (parent as Json)[key];
   const last = location.at(-1);
   if (Array.isArray(parent)) parent.splice(Number(last), 1);
-  else if (last !== undefined && isRecord(parent)) delete parent[last];
+  else if (last !== undefined && isJsonObject(parent)) Reflect.deleteProperty(parent, last);
 }
 
 /** Overlay 1.0, 4.4.3.1: objects are merged, lists are concatenated, other values replaced. */
-function merge(target: JsonRecord, update: JsonRecord): void {
+function merge(target: Json, update: Json): void {
   for (const [key, value] of Object.entries(update)) {
     const current = Object.hasOwn(target, key) ? target[key] : undefined;
-    if (isRecord(current) && isRecord(value)) merge(current, value);
+    if (isJsonObject(current) && isJsonObject(value)) merge(current, value);
     else if (Array.isArray(current) && Array.isArray(value)) current.push(...(value as unknown[]));
     else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   }

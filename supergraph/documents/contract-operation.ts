@@ -1,6 +1,5 @@
 // The operations of an external service in the platform's document: as its tool describes them, with what the REST proxy adds to every route.
-import { isDeepStrictEqual } from "node:util";
-import type { Json } from "@tributary/kit/json/json";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { sample } from "openapi-sampler";
 import type { Contract } from "../contract/contract.ts";
 import {
@@ -8,10 +7,9 @@ import {
   idOf,
   readOperations,
   requirementsOf,
-  resolveReference,
   scopesOf,
 } from "../contract/contract-operations.ts";
-import { entriesOf, isRecord, type JsonRecord, memberOf, textOf } from "../contract/json-record.ts";
+import { entriesOf, memberOf, resolveReference, textOf } from "../contract/json-members.ts";
 import type { Components } from "./openapi-components.ts";
 import { addPlatformResponses, parametersOfEveryRequest } from "./openapi-operation.ts";
 
@@ -26,7 +24,7 @@ export interface DocumentedOperation {
 
 const schemaPrefix = "#/components/schemas/";
 
-/** @param taken gets the schemas to which the operations refer. Another one with the same name is renamed: `Review` of reviews to `ReviewsReview`. */
+/** @param taken gets the schemas to which the operations refer. One whose name is taken is renamed: `Review` of reviews to `ReviewsReview`. */
 export function writeContractOperations(
   contract: Contract,
   version: number,
@@ -63,15 +61,15 @@ function writeOperation(
 ): Json {
   const { operation, method, parameters, settings } = source;
   const copied = copiedMembers.filter((member) => Object.hasOwn(operation, member));
-  const summary = textOf(operation["summary"]);
-  const isOwn = (parameter: JsonRecord) =>
+  const summary = textOf(operation["summary"]) || idOf(source);
+  const isOwn = (parameter: Json) =>
     parameter["in"] !== "header" || !platformHeaders.has(String(parameter["name"]).toLowerCase());
   const body = resolveReference(document, operation["requestBody"]);
   const responses = Object.fromEntries(
     entriesOf(operation["responses"]).map(([status, response]) => {
-      const copied = copy(resolveReference(document, response));
-      const { content } = copied;
-      return [status, isRecord(content) ? { ...copied, content: describeContent(content) } : copied] as const;
+      const described = copy(resolveReference(document, response));
+      const { content } = described;
+      return [status, isJsonObject(content) ? { ...described, content: describeContent(content) } : described] as const;
     }),
   );
   const isRead = method === "GET";
@@ -88,7 +86,7 @@ function writeOperation(
       ...parameters.filter(isOwn).map((parameter) => describeParameter(copy(parameter))),
       ...parametersOfEveryRequest(isRead, components),
     ],
-    ...(isRecord(body) ? { requestBody: describeBody(document, body, copy) } : {}),
+    ...(isJsonObject(body) ? { requestBody: describeBody(document, body, copy) } : {}),
     responses: addPlatformResponses(responses, {
       isRead,
       acceptsKey: settings.idempotencyKey !== undefined,
@@ -111,7 +109,7 @@ function describeParameter({ example, examples, schema = {}, ...members }: Json)
 }
 
 /** The form "Try it" of the reference needs an example: without one, values are made from the schema. */
-function describeBody(document: unknown, body: JsonRecord, copy: (value: unknown) => Json): Json {
+function describeBody(document: unknown, body: Json, copy: (value: unknown) => Json): Json {
   const content = Object.entries(describeContent(copy(body["content"] ?? {}))).map(([type, media]) => {
     const { examples } = media as Json;
     if (examples !== undefined) return [type, media] as const;
@@ -135,7 +133,7 @@ function describeContent(content: Json): Json {
 }
 
 /** OpenAPI 3.1, 4.8.30: an empty requirement makes the others optional. */
-function needsToken(document: unknown, operation: JsonRecord): boolean {
+function needsToken(document: unknown, operation: Json): boolean {
   const requirements = requirementsOf(document, operation);
   return requirements.length > 0 && requirements.every((requirement) => entriesOf(requirement).length > 0);
 }
@@ -151,34 +149,30 @@ function createCopier({ name, document }: Contract, taken: TakenSchemas): (value
     const known = names.get(schemaName);
     if (known !== undefined) return known;
     const schema = resolveReference(document, { $ref: `${schemaPrefix}${schemaName}` });
-    // The names first, as a schema may refer to itself.
-    names.set(schemaName, schemaName);
-    const isTaken = taken.has(schemaName) && !isDeepStrictEqual(taken.get(schemaName), copy(schema));
-    const newName = isTaken ? `${prefix}${schemaName}` : schemaName;
+    let newName = schemaName;
+    while (taken.has(newName)) newName = `${prefix}${newName}`;
+    // Before the copy, as schemas may refer to each other.
     names.set(schemaName, newName);
+    taken.set(newName, undefined);
     taken.set(newName, copy(schema));
     return newName;
   }
 
   function copy(value: unknown): Json {
+    // Of `$ref`, or of `discriminator.mapping`.
+    if (isSchemaReference(value))
+      return `${schemaPrefix}${addSchema(value.slice(schemaPrefix.length))}` as unknown as Json;
     if (Array.isArray(value)) return value.map(copy) as unknown as Json;
-    if (!isRecord(value)) return value as Json;
-    const reference = value["$ref"];
-    if (typeof reference === "string") {
-      if (reference.startsWith(schemaPrefix))
-        return { ...copyMembers(value), $ref: `${schemaPrefix}${addSchema(reference.slice(schemaPrefix.length))}` };
-      return copy(resolveReference(document, value));
-    }
-    return copyMembers(value);
-  }
-
-  function copyMembers(value: JsonRecord): Json {
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([key]) => key !== "$ref")
-        .map(([key, member]) => [key, copy(member)]),
-    );
+    if (!isJsonObject(value)) return value as Json;
+    // In an example, `$ref` may be data.
+    const target = isSchemaReference(value["$ref"]) ? value : (resolveReference(document, value) ?? value);
+    if (target !== value) return copy(target);
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copy(member)]));
   }
 
   return copy;
+}
+
+function isSchemaReference(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith(schemaPrefix);
 }

@@ -18,9 +18,9 @@ export interface ForwardedHeaders {
 export interface RequestHeaderRules {
   /** Whether responses may depend on what a client sends, also if it does not send it. */
   readonly varies: boolean;
-  /** A rule inserts or removes it. */
-  readonly withholdsAuthorization: boolean;
   readonly insertsAuthorization: boolean;
+  /** The client's is not sent: a rule inserts another one, or removes it. */
+  readonly withholdsAuthorization: boolean;
   resolve(client: ClientHeaders): ForwardedHeaders;
 }
 

@@ -103,11 +103,11 @@ export function describeSubgraph(
   const suffix = suffixOf(service);
   const own: SubgraphFileSettings = file.subgraphs?.[service] ?? {};
   const ownName = (key: string) => `gateway.yaml: subgraphs.${service}.${key}`;
-  /** Of the variables, that of this subgraph is above the file, that of all subgraphs between the parts of the file. */
+  /** @param forOne the variable of this subgraph. @param forAll the variable of all subgraphs. */
   const read = <Key extends keyof ForEverySubgraph>(
     key: Key,
-    forOne: readonly Candidate<ForEverySubgraph[Key]>[],
-    forAll: readonly Candidate<ForEverySubgraph[Key]>[],
+    forOne: readonly Candidate<ForEverySubgraph[Key]>[] = [],
+    forAll: readonly Candidate<ForEverySubgraph[Key]>[] = [],
   ): Effective<ForEverySubgraph[Key]> =>
     choose(
       [
@@ -127,15 +127,15 @@ export function describeSubgraph(
       ["supergraph", isHttpUrl(url) ? [url] : []],
     ),
     timeout_ms: read("timeout_ms", [], [["SUBGRAPH_TIMEOUT_MS", variables.timeoutMs]]),
-    attempts: read("attempts", [], []),
-    requests_in_flight: read("requests_in_flight", [], []),
+    attempts: read("attempts"),
+    requests_in_flight: read("requests_in_flight"),
     body_bytes_max: read("body_bytes_max", [], [["SUBGRAPH_BODY_BYTES_MAX", variables.bodyBytesMax]]),
-    key_check: read("key_check", [[`${keyCheckPrefix}${suffix}`, variables.checksKeys.get(suffix)]], []),
-    authorization: read("authorization", [], []),
-    compressed_responses: read("compressed_responses", [], []),
-    redirects: read("redirects", [], []),
-    operation_names: read("operation_names", [], []),
-    tls: read("tls", [], []),
+    key_check: read("key_check", [[`${keyCheckPrefix}${suffix}`, variables.checksKeys.get(suffix)]]),
+    authorization: read("authorization"),
+    compressed_responses: read("compressed_responses"),
+    redirects: read("redirects"),
+    operation_names: read("operation_names"),
+    tls: read("tls"),
   };
 }
 
@@ -161,7 +161,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
       effective.authorization.value === "forward" &&
       !requestHeaders?.withholdsAuthorization &&
       authorization === undefined,
-    // A rule that inserts another one says so for this subgraph; the URL may be the supergraph's.
+    // Not if a rule inserts one: headers that are configured replace the credentials of a URL, which may be in the supergraph.
     authorization: requestHeaders?.insertsAuthorization ? undefined : authorization,
     wantsCompression: effective.compressed_responses.value,
     followsRedirects: effective.redirects.value === "same_origin",

@@ -11,7 +11,7 @@ export interface TlsProblem {
   readonly message: string;
 }
 
-/** Every file that can be read. @returns also what would make each TLS handshake fail. */
+/** @returns the files that can be read, and what would make every TLS handshake fail. */
 export function readTlsFiles({ all, subgraphs = {} }: SubgraphSections): {
   readonly files: TlsFiles;
   readonly problems: readonly TlsProblem[];

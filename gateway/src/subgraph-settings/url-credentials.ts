@@ -1,4 +1,4 @@
-// Credentials in the URLs of a subgraph. They leave the URLs before a client, a log line or a metric gets these.
+// Credentials in the URLs of a subgraph. They are removed before the client of the subgraph, a log line or a metric gets the URLs.
 
 export interface CredentialUrls {
   /** Without user and password. */

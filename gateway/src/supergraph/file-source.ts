@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import type { SupergraphSource } from "./supergraph-source.ts";
+import type { TextSource } from "./text-source.ts";
 
 const fileBytesMax = 50_000_000;
 
@@ -9,7 +9,7 @@ const fileBytesMax = 50_000_000;
  * Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the symlink `..data`). On file
  * systems without events, such as network mounts, only polling notices a change.
  */
-export function createFileSource(path: string): SupergraphSource {
+export function createFileSource(path: string): TextSource {
   return {
     name: path,
     async read() {

@@ -35,7 +35,7 @@ export function createLastGood(file: string, observe: GatewayObserver): LastGood
 
 /** Whenever the process or the machine stops, the file has either text, complete. */
 async function replaceFile(file: string, text: string): Promise<void> {
-  // Of this process alone, if several share the folder; the next write after a crash replaces it.
+  // Of this process alone, if several share the folder. After a crash it remains, until a process with the same id writes.
   const temporary = `${file}.${hostname()}-${process.pid}.tmp`;
   await writeDurably(temporary, text);
   await rename(temporary, file);

@@ -1,4 +1,4 @@
-// The section `supergraph` of gateway.yaml: where the supergraph comes from. config.ts reads it, since variables precede it.
+// The section `supergraph` of gateway.yaml: where the supergraph comes from.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { z } from "zod";
 

@@ -1,5 +1,5 @@
-// Which supergraph is served. What the source has decides: a text that can be loaded is, be it new or an earlier one (a rollback); an error, a text
-// that cannot be loaded and a restart change nothing. The last accepted text on disk is served only until the first text of the source is.
+// Which supergraph is served: the last text of the source that could be loaded, be it new or an earlier one (a rollback). A start serves `lastGood`
+// while the source has none that can be loaded; without `lastGood`, nothing.
 import type { LoadOutcome } from "../engine/generation/generations.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { LastGood } from "./last-good.ts";
@@ -25,7 +25,7 @@ export interface SupergraphStatus {
    * `lastGood`, since that was written.
    */
   readonly staleSeconds: number;
-  /** The text of the source that cannot be used. */
+  /** Why the text of the source cannot be used. */
   readonly rejected: Extract<LoadOutcome, { readonly kind: "rejected" }> | undefined;
 }
 
@@ -76,7 +76,7 @@ function createServedText({ source, lastGood, load, observe }: SupergraphWatcher
     return result;
   }
 
-  /** The last poll found the text of the poll before. */
+  /** A poll found `textOfSource`, whether it is in use or not. */
   function confirm(): void {
     if (textOfSource !== textInUse) return;
     isConfirmed = true;

@@ -1,8 +1,8 @@
-// Watches the text of a supergraph, or of gateway.yaml.
-import type { SupergraphSource } from "./supergraph-source.ts";
+// Watches a text: the supergraph, gateway.yaml or the files that this names.
+import type { TextSource } from "./text-source.ts";
 
 export interface TextWatcherOptions {
-  readonly source: SupergraphSource;
+  readonly source: TextSource;
   readonly pollMs: number;
   /** After a failed read, if `pollMs` is not shorter; twice as long after each further one, unless no text was read yet. */
   readonly rereadMsMin?: number;
@@ -38,8 +38,8 @@ export function watchText(o: TextWatcherOptions): () => void {
   let retryAtMs = 0;
   let failedReads = 0;
   let timer: NodeJS.Timeout | undefined;
-  let isReading = false;
-  let isHintedDuringRead = false;
+  let isPolling = false;
+  let isHintedDuringPoll = false;
   let readBeforeMs = Infinity;
 
   async function read(): Promise<void> {
@@ -65,7 +65,7 @@ export function watchText(o: TextWatcherOptions): () => void {
   }
 
   function chooseDelayMs(): number {
-    if (isHintedDuringRead) return hintQuietMs;
+    if (isHintedDuringPoll) return hintQuietMs;
     if (pendingText !== undefined) return Math.min(o.pollMs, Math.max(0, retryAtMs - performance.now()));
     const factor = lastText === undefined ? 1 : 2 ** (failedReads - 1);
     const delayMs = failedReads === 0 ? o.pollMs : Math.min(o.pollMs, rereadMsMin * factor);
@@ -73,19 +73,19 @@ export function watchText(o: TextWatcherOptions): () => void {
   }
 
   async function poll(): Promise<void> {
-    isReading = true;
-    isHintedDuringRead = false;
+    isPolling = true;
+    isHintedDuringPoll = false;
     readBeforeMs = Infinity;
     clearTimeout(timer);
     await read();
     if (!stopped.signal.aborted) await loadPending();
-    isReading = false;
+    isPolling = false;
     if (!stopped.signal.aborted) timer = setTimeout(() => void poll(), chooseDelayMs());
   }
 
   const unwatch = source.watch?.(() => {
-    if (isReading) {
-      isHintedDuringRead = true;
+    if (isPolling) {
+      isHintedDuringPoll = true;
       return;
     }
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Reads the supergraph from a URL. server.ts creates the source; supergraph-watcher.ts reads it.
+// Reads the supergraph from a URL, or from the first of several that has it.
 import { readFile } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
@@ -6,7 +6,7 @@ import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { collectBody } from "@tributary/kit/http/receive-body";
 import { type Dispatcher, request } from "undici";
 import type { SourceHeaders } from "./supergraph-schema.ts";
-import type { SupergraphSource } from "./supergraph-source.ts";
+import type { TextSource } from "./text-source.ts";
 
 export interface UrlSourceOptions {
   /** Each is read only if those before it fail. */
@@ -41,7 +41,7 @@ export function createUrlSource({
   headers = {},
   timeoutMs = 10_000,
   bodyBytesMax = 50_000_000,
-}: UrlSourceOptions): SupergraphSource {
+}: UrlSourceOptions): TextSource {
   let last: LastText | undefined;
 
   async function readFrom(url: string, signal: AbortSignal): Promise<string | undefined> {

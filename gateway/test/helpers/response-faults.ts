@@ -1,4 +1,5 @@
 import type { FaultyFetch } from "./fault-places.ts";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { respondJson, type Fault } from "./subgraphs.ts";
 
 /** A wrong response of a subgraph. */
@@ -29,7 +30,6 @@ const ofSeveralEntities = ofEntities.filter((name) => name !== "an entity fetch 
 /** The selected fields of the library with a non-null type. */
 const nonNullNames = ["name", "isbn", "best"];
 
-type Json = Readonly<Record<string, unknown>>;
 type Entities = readonly unknown[];
 
 /** Responses in time and in JSON, whose data has a wrong shape or belongs to another key. */
@@ -144,7 +144,7 @@ function replaceEntities(change: (list: Entities) => unknown) {
 function within(change: (value: unknown) => unknown) {
   const ofFields = (object: unknown) => mapFields(object, (_name, value) => change(value));
   return (data: unknown) =>
-    isObject(data) && Array.isArray(data["_entities"])
+    isJsonObject(data) && Array.isArray(data["_entities"])
       ? { _entities: data["_entities"].map(ofFields) }
       : ofFields(data);
 }
@@ -158,7 +158,7 @@ function replaceLists(change: (list: Entities) => unknown): (value: unknown) => 
 /** Changes the outermost objects, in lists too. */
 function replaceObjects(change: (object: Json) => unknown): (value: unknown) => unknown {
   return (value) =>
-    Array.isArray(value) ? value.map(replaceObjects(change)) : isObject(value) ? change(value) : value;
+    Array.isArray(value) ? value.map(replaceObjects(change)) : isJsonObject(value) ? change(value) : value;
 }
 
 /** Values of these fields, wherever they are. */
@@ -170,10 +170,6 @@ function replaceNamed(names: readonly string[], change: (value: unknown) => unkn
 }
 
 function mapFields(value: unknown, change: (name: string, value: unknown) => unknown): unknown {
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, below]) => [name, change(name, below)]));
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
-export interface SupergraphSource {
-  /** For the log: the path, or the URL without its query string. */
+export interface TextSource {
+  /** For the log, so without secrets: of a URL, not the query string. */
   readonly name: string;
   /**
    * Undefined if the source knows that the text has not changed; it may also return an unchanged text.
