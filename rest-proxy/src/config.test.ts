@@ -44,6 +44,12 @@ const inProduction = {
   CONSISTENCY_KEYS: "a key that is long enough",
 };
 
+test("a production without change feeds needs no key for them", () => {
+  const environment = { ...inProduction, FEED_KEYS: "", BOOKS_URL: "http://books" };
+  expect(() => readConfig(environment, ["books"])).toThrow("FEED_KEYS is required");
+  expect(readConfig({ ...environment, BOOKS_FEED_URL: "none" }, ["books"])).toMatchObject({ feedUrls: {} });
+});
+
 test("production has no default addresses and origins, and all problems are reported at once", () => {
   expect(() => readConfig({ PROFILE: "production", USERS_URL: "http://users:4001" }, services)).toThrow(
     /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required[^]*TRUSTED_PROXIES is required/,

@@ -61,7 +61,10 @@ export function readFollowedFeedsConfig(
     }
     if (urlsOfFeed.length > 0) feedUrls[service] = urlsOfFeed;
   }
-  const [feedKey = ""] = readFeedKeys(env, profile, "the first one opens the change feeds of the services");
+  // Of services that have no feed no process needs the key.
+  const followsNone = Object.keys(addresses).length > 0 && Object.keys(feedUrls).length === 0;
+  const keyProfile = followsNone ? "development" : profile;
+  const [feedKey = ""] = readFeedKeys(env, keyProfile, "the first one opens the change feeds of the services");
   return { feedUrls, feedKey };
 }
 
