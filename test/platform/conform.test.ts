@@ -1,0 +1,92 @@
+// `npm run conform` finds each broken rule, and reports no other one. The services of this repository break none.
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, inject, test } from "vitest";
+import { readTestedService } from "../../scripts/conform/read-service.ts";
+import { conformRules } from "../../scripts/conform/rules.ts";
+import { type RuleResult, runRules } from "../../scripts/conform/run-rules.ts";
+import { startService } from "../../scripts/conform/start-service.ts";
+import { createSubject } from "../../scripts/conform/subject.ts";
+import { services } from "../services.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folders = mkdtempSync(join(tmpdir(), "tributary-conform-test-"));
+afterAll(() => rmSync(folders, { recursive: true, force: true }));
+
+/** Rules that need what the broken one is about. */
+const alsoBroken: Readonly<Record<string, readonly string[]>> = {
+  // Their requests have a token.
+  "token-valid": ["trace-context", "deadline-ignored"],
+};
+
+test("a service that follows every rule", async () => {
+  const results = await conform();
+  expect(idsOf(results, "failed")).toEqual([]);
+  expect(idsOf(results, "absent")).toEqual([]);
+  expect(idsOf(results, "skipped")).toEqual([]);
+});
+
+test.concurrent.for(conformRules.map(({ id }) => id))("a service that breaks %s", async (id) => {
+  const results = await conform(id);
+  expect(idsOf(results, "failed").toSorted()).toEqual([id, ...(alsoBroken[id] ?? [])].toSorted());
+  const [failure] = results.find(({ rule }) => rule.id === id)?.failures ?? [];
+  expect(failure?.how).toMatch(/^(?:curl|kill -TERM) /);
+});
+
+test("a service that offers no optional part breaks no rule", async () => {
+  const results = await conform("optional");
+  expect(idsOf(results, "failed")).toEqual([]);
+  const absent = results.filter(({ outcome }) => outcome === "absent");
+  expect(absent.map(({ rule }) => rule.id)).toEqual(["rest-etag", "cache-control", "write-position", "deadline"]);
+  expect(absent.every(({ rule }) => rule.without)).toBe(true);
+});
+
+/** No service of this repository has what these are about. */
+const notHere = ["drift-openapi"];
+/** By the id of the rule: whether a service has followed it. */
+const followed = new Set<string>();
+
+test.for(services)("$name follows the rules of its contract", async ({ folder }) => {
+  const results = await check(join(root, folder));
+  expect(results.flatMap(({ failures }) => failures)).toEqual([]);
+  expect(idsOf(results, "absent")).toEqual([]);
+  for (const id of idsOf(results, "ok")) followed.add(id);
+});
+
+test("each rule is followed by a service of this repository", () => {
+  const ids = conformRules.map(({ id }) => id);
+  expect(ids.filter((id) => !followed.has(id))).toEqual(notHere);
+});
+
+function idsOf(results: readonly RuleResult[], wanted: RuleResult["outcome"]): readonly string[] {
+  return results.filter(({ outcome }) => outcome === wanted).map(({ rule }) => rule.id);
+}
+
+/** Checks the notes service of this folder. @param broken the rule that it breaks. */
+function conform(broken = "nothing"): Promise<readonly RuleResult[]> {
+  const folder = join(folders, broken);
+  cpSync(new URL("../conform/contract", import.meta.url), folder, { recursive: true });
+  const program = fileURLToPath(new URL("../conform/notes-service.ts", import.meta.url));
+  const descriptor = {
+    ...{ name: "notes", description: "Owns notes.", team: "@tributary/notes-team", port: 4_900 },
+    external: {
+      url: "http://notes:4900",
+      feed: "http://notes:5000",
+      command: [process.execPath, program, folder, broken],
+    },
+  };
+  writeFileSync(join(folder, "service.json"), JSON.stringify(descriptor));
+  return check(folder);
+}
+
+async function check(folder: string): Promise<readonly RuleResult[]> {
+  const tested = readTestedService(root, folder);
+  const service = await startService({ ...tested, root, folder, postgresUrl: inject("postgresUrl") });
+  try {
+    return await runRules(conformRules, createSubject(tested.contract, service));
+  } finally {
+    await service.stop();
+  }
+}
