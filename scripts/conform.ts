@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
+import { exchange } from "./conform/exchange.ts";
 import { readTestedService, type TestedService } from "./conform/read-service.ts";
 import { formatResult, formatSummary } from "./conform/result-text.ts";
 import { runRules } from "./conform/run-rules.ts";
@@ -42,7 +43,7 @@ await runCommand(async () => {
   const folder = resolve(path);
   try {
     const tested = readTestedService(root, folder);
-    if (values.url !== undefined) await checkRules(tested, findRunning(values.url, values.feed));
+    if (values.url !== undefined) await checkRules(tested, await findRunning(tested, values.url, values.feed));
     else
       await withStarted(tested, folder, async (service) => {
         await checkRules(tested, service);
@@ -63,12 +64,20 @@ async function checkRules({ contract }: TestedService, service: RunningService):
   if (results.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
 }
 
-function findRunning(url: string, feedUrl: string | undefined): RunningService {
-  if (![url, feedUrl ?? url].every((text) => URL.canParse(text)))
+async function findRunning(
+  { contract }: TestedService,
+  address: string,
+  feedAddress: string | undefined,
+): Promise<RunningService> {
+  if (![address, feedAddress ?? address].every((text) => URL.canParse(text)))
     throw createUsageError("--url and --feed take an origin.", usage);
+  const url = new URL(address).origin;
+  const request = { method: "GET", url: `${url}${contract.healthPath}`, headers: {}, body: undefined };
+  const { status, text } = await exchange(request);
+  if (status === 0) throw new CommandError(`No response from ${request.url}: ${text}`);
   const key = (process.env["FEED_KEYS"] || developmentFeedKey).split(",")[0] ?? developmentFeedKey;
-  const feed = feedUrl === undefined ? undefined : { url: new URL(feedUrl).origin, key };
-  return { url: new URL(url).origin, feed, issuer: undefined, drain: undefined };
+  const feed = feedAddress === undefined ? undefined : { url: new URL(feedAddress).origin, key };
+  return { url, feed, issuer: undefined, drain: undefined };
 }
 
 async function withStarted(

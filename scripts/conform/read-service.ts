@@ -1,5 +1,5 @@
 // Reads what a service promises: the contract of an external one, or for a service of this repository what is generated of it.
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { platformExtension, readContract } from "../../supergraph/contract/contract.ts";
@@ -17,6 +17,7 @@ export interface TestedService {
 
 /** @param folder absolute. @throws CommandError or DescriptorError with every problem of the contract. */
 export function readTestedService(root: string, folder: string): TestedService {
+  if (!existsSync(join(folder, "service.json"))) throw new CommandError(`${folder} has no service.json.`);
   const service = readServiceIn(folder);
   const { name, external, scopes } = service;
   const contract = {

@@ -1,9 +1,14 @@
 // `npm run conform` finds each broken rule, and reports no other one. The services of this repository break none.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, onTestFinished, test } from "vitest";
 import { readTestedService } from "../../scripts/conform/read-service.ts";
 import { conformRules } from "../../scripts/conform/rules.ts";
 import { type RuleResult, runRules } from "../../scripts/conform/run-rules.ts";
@@ -60,12 +65,37 @@ test("each rule is followed by a service of this repository", () => {
   expect(ids.filter((id) => !followed.has(id))).toEqual(notHere);
 });
 
+test("the command prints what is broken, and its exit code says whether something is", async () => {
+  const server = createServer((_, response) => void response.writeHead(500).end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const folder = createContract("command");
+  const broken = await runCommand(folder, "--url", url);
+  expect(broken).toMatchObject({ exitCode: 1, output: expect.stringContaining("FAILED   health-ready") });
+  expect(broken.output).toContain(`$ curl -i '${url}/health/ready'\n    expected: 200\n    got:      500`);
+  expect(broken.output).toContain("needs tokens of the test issuer: run it without --url");
+  expect(await runCommand(folder, "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 2 });
+  expect(await runCommand(folders)).toMatchObject({ exitCode: 2, output: `${folders} has no service.json.\n` });
+  expect(await runCommand()).toMatchObject({ exitCode: 2, output: expect.stringContaining("Usage: npm run conform") });
+});
+
+async function runCommand(...args: readonly string[]): Promise<{ readonly exitCode: number; readonly output: string }> {
+  const child = spawn(process.execPath, [join(root, "scripts/conform.ts"), ...args]);
+  const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { exitCode: exitCode as number, output: stdout + stderr };
+}
+
 function idsOf(results: readonly RuleResult[], wanted: RuleResult["outcome"]): readonly string[] {
   return results.filter(({ outcome }) => outcome === wanted).map(({ rule }) => rule.id);
 }
 
-/** Checks the notes service of this folder. @param broken the rule that it breaks. */
 function conform(broken = "nothing"): Promise<readonly RuleResult[]> {
+  return check(createContract(broken));
+}
+
+/** Of the notes service. @param broken the rule that it breaks. */
+function createContract(broken: string): string {
   const folder = join(folders, broken);
   cpSync(new URL("../conform/contract", import.meta.url), folder, { recursive: true });
   const program = fileURLToPath(new URL("../conform/notes-service.ts", import.meta.url));
@@ -78,7 +108,7 @@ function conform(broken = "nothing"): Promise<readonly RuleResult[]> {
     },
   };
   writeFileSync(join(folder, "service.json"), JSON.stringify(descriptor));
-  return check(folder);
+  return folder;
 }
 
 async function check(folder: string): Promise<readonly RuleResult[]> {

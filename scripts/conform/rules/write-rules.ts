@@ -70,9 +70,10 @@ const restRules = declareRules(
     "rest-if-match-required": {
       text: "Where the contract requires If-Match, a change without it is 428.",
       check: (subject, { expectStatus, skip }) =>
-        forEachConditional(subject, skip, async (send, { parameters }) => {
+        forEachConditional(subject, skip, async (send, operation) => {
           const isIfMatch = ({ name }: { name?: unknown }) => String(name).toLowerCase() === "if-match";
-          if (memberOf(parameters.find(isIfMatch), "required") !== true) skip("the contract does not require it");
+          if (memberOf(operation.parameters.find(isIfMatch), "required") !== true)
+            skip(`${describeOperation(operation)} does not require If-Match`);
           else expectStatus(await send({}), 428);
         }),
     },
@@ -101,7 +102,7 @@ const idempotencyRules = declareRules(
       check: (subject, report) =>
         forEachCreation(subject, report, async (operation) => {
           if (operation.settings.idempotencyKey === undefined)
-            return report.skip("the contract does not declare a key");
+            return report.skip(`${describeOperation(operation)} declares no idempotencyKey`);
           const request = toRequest(operation, subject.nextUser());
           const send = (options: RequestOptions) => subject.send("POST", toPath(operation), options);
           const first = await send(request);
@@ -116,7 +117,7 @@ const idempotencyRules = declareRules(
       check: (subject, report) =>
         forEachCreation(subject, report, async (operation) => {
           if (operation.settings.idempotencyKey !== "required")
-            return report.skip("the contract does not require a key");
+            return report.skip(`${describeOperation(operation)} requires no Idempotency-Key`);
           const { headers = {}, ...request } = toRequest(operation, subject.nextUser());
           const { "idempotency-key": _, ...others } = headers;
           report.expectStatus(await subject.send("POST", toPath(operation), { ...request, headers: others }), 400);
