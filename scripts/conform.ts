@@ -17,6 +17,8 @@ import { DescriptorError } from "../supergraph/services.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const developmentFeedKey = "for-development-only";
+/** As a shell reports SIGINT. */
+const interruptedExitCode = 130;
 const usage = `Usage: npm run conform -- <folder> [--keep]
        npm run conform -- <folder> --url http://host:port [--feed http://host:port]
 
@@ -45,9 +47,11 @@ await runCommand(async () => {
     const tested = readTestedService(root, folder);
     if (values.url !== undefined) await checkRules(tested, await findRunning(tested, values.url, values.feed));
     else
-      await withStarted(tested, folder, async (service) => {
-        await checkRules(tested, service);
-        if (values.keep) await untilCtrlC(service.url);
+      await withStarted(tested, folder, async (service, interrupted) => {
+        if (!values.keep) return checkRules(tested, service);
+        await checkRules(tested, { ...service, drain: undefined });
+        process.stdout.write(`The service runs at ${service.url} until Ctrl-C.\n`);
+        await interrupted;
       });
   } catch (error) {
     if (error instanceof CommandError) throw new CommandError(error.message, { exitCode: 2, cause: error });
@@ -58,7 +62,9 @@ await runCommand(async () => {
 
 async function checkRules({ contract }: TestedService, service: RunningService): Promise<void> {
   const subject = createSubject(contract, service);
-  const print = (text: string) => void process.stdout.write(`${text}\n`);
+  const print = (text: string) => {
+    if (process.exitCode !== interruptedExitCode) process.stdout.write(`${text}\n`);
+  };
   const results = await runRules(conformRules, subject, (result) => print(formatResult(result)));
   print(formatSummary(contract.name, results));
   if (results.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
@@ -83,15 +89,17 @@ async function findRunning(
 async function withStarted(
   tested: TestedService,
   folder: string,
-  check: (service: RunningService) => Promise<void>,
+  check: (service: RunningService, interrupted: Promise<unknown>) => Promise<void>,
 ): Promise<void> {
+  // Ctrl-C ends the checks, then the service and PostgreSQL.
+  const interrupted = once(process, "SIGINT").then(() => (process.exitCode = interruptedExitCode));
   const directory = mkdtempSync(join(tmpdir(), "tributary-conform-"));
   chmodSync(directory, 0o755); // As root, PostgreSQL runs as another user.
   const postgres = await startLocalPostgres({ directory: join(directory, "postgres"), port: 0, log: () => {} });
   try {
     const service = await startService({ ...tested, root, folder, postgresUrl: postgres.superuserUrl });
     try {
-      await check(service);
+      await Promise.race([check(service, interrupted), interrupted]);
     } finally {
       await service.stop();
     }
@@ -100,9 +108,5 @@ async function withStarted(
     removeLocalPostgres(join(directory, "postgres"));
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-async function untilCtrlC(url: string): Promise<void> {
-  process.stdout.write(`The service runs at ${url} until Ctrl-C.\n`);
-  await once(process, "SIGINT");
+  if (process.exitCode === interruptedExitCode) process.exit();
 }

@@ -14,7 +14,7 @@ export interface RuleResult {
 
 const whyNeeded: Readonly<Record<RuleNeed, string>> = {
   tokens: "needs tokens of the test issuer: run it without --url",
-  start: "stops the service: run it without --url",
+  start: "stops the service: run it without --url and --keep",
   feed: "the service has no change feed (external.feed of service.json, or --feed)",
 };
 

@@ -1,5 +1,5 @@
 // `npm run conform` finds each broken rule, and reports no other one. The services of this repository break none.
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, inject, onTestFinished, test } from "vitest";
+import { toCurl } from "../../scripts/conform/exchange.ts";
 import { readTestedService } from "../../scripts/conform/read-service.ts";
 import { conformRules } from "../../scripts/conform/rules.ts";
 import { type RuleResult, runRules } from "../../scripts/conform/run-rules.ts";
@@ -63,6 +64,20 @@ test.for(services)("$name follows the rules of its contract", async ({ folder })
 test("each rule is followed by a service of this repository", () => {
   const ids = conformRules.map(({ id }) => id);
   expect(ids.filter((id) => !followed.has(id))).toEqual(notHere);
+});
+
+test("each rule comes from a section of the contract of a service", () => {
+  const page = readFileSync(join(root, "docs/service-contract.md"), "utf8");
+  const headings = new Set([...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading));
+  expect(conformRules.filter(({ section }) => !headings.has(section))).toEqual([]);
+});
+
+test("a command with a long body is short, and sends the same body", async () => {
+  const body = `{"text":"it's ${"a".repeat(100_000)}"}`;
+  const command = toCurl({ method: "POST", url: "http://notes.example", headers: {}, body });
+  expect(command.length).toBeLessThan(200);
+  const shell = spawn("sh", ["-c", command.replace(/^curl .* --data-raw/, "printf %s")]);
+  expect(await text(shell.stdout)).toBe(body);
 });
 
 test("the command prints what is broken, and its exit code says whether something is", async () => {
