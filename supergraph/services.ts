@@ -107,6 +107,18 @@ export function readServices(root: string): readonly Service[] {
   return services;
 }
 
+/** Of one folder anywhere, such as the contract in its team's repository. @throws DescriptorError with every problem. */
+export function readServiceIn(folder: string): Service {
+  const file = join(folder, descriptorName);
+  const problems: string[] = [];
+  const report = (problem: string) => problems.push(`${file}: ${problem}`);
+  const json = readJson(file, report);
+  const { name } = { name: "", ...(json as object | undefined) };
+  const [service] = json === undefined ? [] : parseDescriptor(json, name, report);
+  if (service === undefined || problems.length > 0) throw new DescriptorError(problems.join("\n"));
+  return service;
+}
+
 /** Adds what follows by convention from the name, the team and the port. */
 export function toService({ name, description, team, port, scopes, codes, seed, external }: Descriptor): Service {
   return {
@@ -133,14 +145,17 @@ export function toVariablePrefix(name: string): string {
 function readDescriptor(root: string, folder: string, problems: string[]): readonly Service[] {
   const file = `services/${folder}/${descriptorName}`;
   const report = (problem: string) => problems.push(`${file}: ${problem}`);
-  let json: unknown;
+  const json = readJson(join(root, file), report);
+  return json === undefined ? [] : parseDescriptor(json, folder, report);
+}
+
+function readJson(file: string, report: (text: string) => unknown): unknown {
   try {
-    json = JSON.parse(readFileSync(join(root, file), "utf8"));
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
     report(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
-    return [];
+    return undefined;
   }
-  return parseDescriptor(json, folder, report);
 }
 
 /** For `npm run new:service`: the problems beside the other services, without file names. */

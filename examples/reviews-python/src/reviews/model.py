@@ -27,7 +27,7 @@ def _require_no_nul(text: str) -> str:
 Timestamp = Annotated[
     datetime, PlainSerializer(to_timestamp, str), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-Id = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}$")]
+Id = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}$", examples=["1"])]
 Stars = Annotated[int, Field(ge=1, le=5, strict=True)]
 Title = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_require_no_nul)]
 # With 100 reviews a page remains below 1 MiB.

@@ -1,0 +1,36 @@
+import { isDeepStrictEqual } from "node:util";
+import { entriesOf, isRecord, type JsonRecord, memberOf } from "../../supergraph/contract/json-record.ts";
+
+export interface Drift {
+  /** What differs: a schema coordinate, or a JSON pointer. */
+  readonly place: string;
+  readonly expected: string;
+  readonly got: string;
+}
+
+export const missing = "missing";
+const shownCharsMax = 200;
+
+/** Of the REST routes and the components. The innermost places that differ. */
+export function findDocumentDrift(contract: JsonRecord, running: JsonRecord): readonly Drift[] {
+  const restOf = (document: JsonRecord) => ({
+    paths: Object.fromEntries(entriesOf(memberOf(document, "paths")).filter(([path]) => path.startsWith("/rest/"))),
+    components: memberOf(document, "components") ?? {},
+  });
+  return compare(restOf(contract), restOf(running), "");
+}
+
+function compare(expected: unknown, got: unknown, pointer: string): readonly Drift[] {
+  if (isDeepStrictEqual(expected, got)) return [];
+  if (!isRecord(expected) || !isRecord(got))
+    return [{ place: pointer, expected: describe(expected), got: describe(got) }];
+  const keys = new Set([...Object.keys(expected), ...Object.keys(got)]);
+  return [...keys].flatMap((key) => {
+    const place = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    return compare(memberOf(expected, key), memberOf(got, key), place);
+  });
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? missing : JSON.stringify(value).slice(0, shownCharsMax);
+}
