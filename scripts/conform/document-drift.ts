@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { entriesOf, isRecord, type JsonRecord, memberOf } from "../../supergraph/contract/json-record.ts";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { entriesOf, memberOf } from "../../supergraph/contract/json-members.ts";
 
 export interface Drift {
   /** What differs: a schema coordinate, or a JSON pointer. */
@@ -12,8 +13,8 @@ export const missing = "missing";
 const shownCharsMax = 200;
 
 /** Of the REST routes and the components. The innermost places that differ. */
-export function findDocumentDrift(contract: JsonRecord, running: JsonRecord): readonly Drift[] {
-  const restOf = (document: JsonRecord) => ({
+export function findDocumentDrift(contract: Json, running: Json): readonly Drift[] {
+  const restOf = (document: Json) => ({
     paths: Object.fromEntries(entriesOf(memberOf(document, "paths")).filter(([path]) => path.startsWith("/rest/"))),
     components: memberOf(document, "components") ?? {},
   });
@@ -22,7 +23,7 @@ export function findDocumentDrift(contract: JsonRecord, running: JsonRecord): re
 
 function compare(expected: unknown, got: unknown, pointer: string): readonly Drift[] {
   if (isDeepStrictEqual(expected, got)) return [];
-  if (!isRecord(expected) || !isRecord(got))
+  if (!isJsonObject(expected) || !isJsonObject(got))
     return [{ place: pointer, expected: describe(expected), got: describe(got) }];
   const keys = new Set([...Object.keys(expected), ...Object.keys(got)]);
   return [...keys].flatMap((key) => {

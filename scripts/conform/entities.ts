@@ -1,6 +1,7 @@
 // The entities of a subgraph, and keys of some that exist, found by its own root fields.
 import { type ConstDirectiveNode, type FieldDefinitionNode, Kind, parse, type TypeNode } from "graphql";
-import { isRecord, type JsonRecord, memberOf } from "../../supergraph/contract/json-record.ts";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { memberOf } from "../../supergraph/contract/json-members.ts";
 import { createExamples, firstUser } from "./examples.ts";
 import type { Subject } from "./subject.ts";
 
@@ -14,7 +15,7 @@ export interface KnownEntity extends Entity {
   /** Whether a root field returns it. Of another one, which another service owns, the service has fields for any id. */
   readonly isOwned: boolean;
   /** Of different entities, at least one. */
-  readonly keys: readonly JsonRecord[];
+  readonly keys: readonly Json[];
   /** The user who can read them. */
   readonly as: number | undefined;
 }
@@ -102,7 +103,7 @@ async function findKnown(
       const { json } = await subject.graphql(query, {}, { as });
       const keys = path
         .reduce(readAll, [memberOf(json, "data")])
-        .filter(isRecord)
+        .filter(isJsonObject)
         .slice(0, keysMax);
       if (keys.length > 0) return { ...entity, isOwned: true, keys, as };
     }

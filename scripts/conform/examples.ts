@@ -1,8 +1,8 @@
 // Requests that are valid by the contract: examples of its OpenAPI document, values made from its schemas, and ids of its own lists.
 import { randomUUID } from "node:crypto";
 import { sample } from "openapi-sampler";
-import { resolveReference } from "../../supergraph/contract/contract-operations.ts";
-import { entriesOf, isRecord, listOf, memberOf } from "../../supergraph/contract/json-record.ts";
+import { isJsonObject } from "@tributary/kit/json/json";
+import { entriesOf, listOf, memberOf, resolveReference } from "../../supergraph/contract/json-members.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestOptions, RestOperation, Subject } from "./subject.ts";
 
@@ -124,7 +124,7 @@ export function bodyOf({ operation, document }: RestOperation): RequestBody | un
   const [type, media] = entry;
   const [named] = entriesOf(memberOf(media, "examples"));
   const schema = memberOf(media, "schema");
-  const made = () => (isRecord(schema) ? sample(schema, { quiet: true, skipReadOnly: true }, document) : {});
+  const made = () => (isJsonObject(schema) ? sample(schema, { quiet: true, skipReadOnly: true }, document) : {});
   const value = memberOf(media, "example") ?? memberOf(resolveReference(document, named?.[1]), "value") ?? made();
   return { type, value: withUniqueAddresses(value) };
 }
@@ -133,7 +133,7 @@ export function bodyOf({ operation, document }: RestOperation): RequestBody | un
 function withUniqueAddresses(value: unknown): unknown {
   if (typeof value === "string") return value.replace(/^[^@\s]+(?=@[^@\s]+\.\w+$)/, () => `conform-${randomUUID()}`);
   if (Array.isArray(value)) return value.map(withUniqueAddresses);
-  if (!isRecord(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withUniqueAddresses(member)]));
 }
 

@@ -4,7 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { platformExtension, readContract } from "../../supergraph/contract/contract.ts";
 import { readOperations } from "../../supergraph/contract/contract-operations.ts";
-import { entriesOf, isRecord, type JsonRecord } from "../../supergraph/contract/json-record.ts";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { entriesOf } from "../../supergraph/contract/json-members.ts";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { readServiceIn, type Service } from "../../supergraph/services.ts";
 import { CommandError } from "../command-line.ts";
@@ -42,10 +43,10 @@ function readContractOperations(folder: string, { name, owner, url }: Service): 
   return operations.map((operation) => ({ ...operation, document }));
 }
 
-function readGeneratedDocument(folder: string): JsonRecord | undefined {
+function readGeneratedDocument(folder: string): Json | undefined {
   const [file] = globSync("openapi.{yaml,yml,json}", { cwd: folder });
   const document: unknown = file === undefined ? undefined : parse(readFileSync(join(folder, file), "utf8"));
-  return isRecord(document) ? document : undefined;
+  return isJsonObject(document) ? document : undefined;
 }
 
 type CommittedRoute = Pick<RouteDeclaration, "id" | "cache" | "idempotencyKey"> & { readonly service: string };
@@ -56,25 +57,24 @@ function readOwnOperations(root: string, service: string): readonly RestOperatio
   const own = new Map(routes.filter((route) => route.service === service).map((route) => [route.id, route]));
   return globSync("supergraph/openapi/v*.json", { cwd: root }).flatMap((file) => {
     const version = Number(/\d+/.exec(basename(file))?.[0]);
-    const { paths, ...document } = readJson(join(root, file)) as JsonRecord;
-    const ownPaths: JsonRecord = {};
+    const { paths, ...document } = readJson(join(root, file)) as Json;
+    const ownPaths: Record<string, unknown> = {};
     for (const [path, item] of entriesOf(paths)) {
       const operations = entriesOf(item).flatMap(([method, operation]) => {
-        const route = isRecord(operation) ? own.get(String(operation["operationId"])) : undefined;
-        return route
-          ? [[method, { ...(operation as JsonRecord), [platformExtension]: settingsOf(route, version) }]]
-          : [];
+        const route = isJsonObject(operation) ? own.get(String(operation["operationId"])) : undefined;
+        return route ? [[method, { ...(operation as Json), [platformExtension]: settingsOf(route, version) }]] : [];
       });
       ownPaths[`/rest/v${version}${path}`] = Object.fromEntries(operations);
     }
     const versioned = { ...document, paths: ownPaths };
     const toProblem = () => ({ message: "", code: "", subgraph: service, owner: "" });
-    const contract = { name: service, owner: "", description: "", file, document: versioned, problems: [], toProblem };
+    const described = { name: service, owner: "", description: "", scopes: undefined, file };
+    const contract = { ...described, document: versioned, problems: [], toProblem };
     return readOperations(contract).map((operation) => ({ ...operation, document: versioned }));
   });
 }
 
-function settingsOf({ cache, idempotencyKey }: CommittedRoute, version: number): JsonRecord {
+function settingsOf({ cache, idempotencyKey }: CommittedRoute, version: number): Json {
   const kind = (["optional", "required"] as const).find((name) => idempotencyKey?.[name].includes(version));
   return { cache, ...(kind === undefined ? {} : { idempotencyKey: kind }) };
 }

@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { TestIssuer } from "@tributary/kit/testing/issuer";
 import type { ContractOperation } from "../../supergraph/contract/contract-operations.ts";
-import type { JsonRecord } from "../../supergraph/contract/json-record.ts";
+import type { Json } from "@tributary/kit/json/json";
 import { type Exchange, exchange } from "./exchange.ts";
 import type { Drain } from "./drain.ts";
 
 /** An operation of one version, with the document in which its references are. */
 export interface RestOperation extends ContractOperation {
-  readonly document: JsonRecord;
+  readonly document: Json;
 }
 
 export interface ServiceContract {
@@ -16,7 +16,7 @@ export interface ServiceContract {
   readonly sdl: string;
   readonly operations: readonly RestOperation[];
   /** As the team's tool has generated it, without the overlay. Undefined for a service of this repository, whose code generates it. */
-  readonly generatedDocument: JsonRecord | undefined;
+  readonly generatedDocument: Json | undefined;
   readonly graphqlPath: string;
   readonly healthPath: string;
   readonly scopes: readonly string[];
@@ -44,7 +44,7 @@ export interface Subject extends ServiceContract, RunningService {
   graphql(query: string, variables?: object, options?: RequestOptions): Promise<Exchange>;
   /** For a write: a user may often have only one resource of a kind. */
   nextUser(): number;
-  tokenOf(user: number, claims?: JsonRecord): Promise<string>;
+  tokenOf(user: number, claims?: Json): Promise<string>;
   /** A key for what several rules need, such as an example that was sent. */
   remember<T>(key: object | string, find: () => Promise<T>): Promise<T>;
 }
@@ -58,7 +58,7 @@ export function createSubject(contract: ServiceContract, service: RunningService
   const { issuer, url } = service;
   let newUser = firstNewUser;
   const found = new Map<unknown, Promise<unknown>>();
-  async function tokenOf(user: number, claims: JsonRecord = {}): Promise<string> {
+  async function tokenOf(user: number, claims: Json = {}): Promise<string> {
     if (issuer === undefined) throw new Error("There is no test issuer.");
     const exp = Math.floor(Date.now() / 1_000) + tokenSeconds;
     return issuer.token(String(user), contract.scopes, { exp, jti: randomUUID(), ...claims });

@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { isRecord } from "../../../supergraph/contract/json-record.ts";
+import { isJsonObject } from "@tributary/kit/json/json";
 import { type Drift, findDocumentDrift } from "../document-drift.ts";
 import { type Exchange, toCurl } from "../exchange.ts";
 import { declareRules, type RuleReport } from "../rule.ts";
@@ -27,7 +27,7 @@ export const driftRules = declareRules("The contract", {
       for (const path of documentPaths) {
         const response = await subject.send("GET", path);
         const running: unknown = response.status === 200 ? parse(response.text) : undefined;
-        if (!isRecord(running) || running["openapi"] === undefined) continue;
+        if (!isJsonObject(running) || running["openapi"] === undefined) continue;
         return expectNone(findDocumentDrift(generatedDocument, running), response, report);
       }
       report.skip(`the service has no document at ${documentPaths.join(", ")}`);

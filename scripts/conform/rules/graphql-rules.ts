@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRecord, type JsonRecord, listOf, memberOf } from "../../../supergraph/contract/json-record.ts";
+import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { listOf, memberOf } from "../../../supergraph/contract/json-members.ts";
 import { findEntities, type KnownEntity } from "../entities.ts";
 import type { Exchange } from "../exchange.ts";
 import { declareRules, type RuleReport } from "../rule.ts";
@@ -119,7 +120,7 @@ async function forEachEntity(
   for (const entity of entities) await check(entity);
 }
 
-function resolve(subject: Subject, { typeName, key, as }: KnownEntity, keys: readonly JsonRecord[]): Promise<Exchange> {
+function resolve(subject: Subject, { typeName, key, as }: KnownEntity, keys: readonly Json[]): Promise<Exchange> {
   const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on ${typeName} { ${key} } } }`;
   return subject.graphql(query, { r: keys.map((fields) => ({ __typename: typeName, ...fields })) }, { as });
 }
@@ -128,12 +129,12 @@ function elementsOf({ json }: Exchange, name = "_entities"): readonly unknown[] 
   return listOf(memberOf(memberOf(json, "data"), name));
 }
 
-function toUnknown(key: JsonRecord): JsonRecord {
+function toUnknown(key: Json): Json {
   const entries = Object.entries(key).map(([name, value]) => {
-    if (isRecord(value)) return [name, toUnknown(value)];
+    if (isJsonObject(value)) return [name, toUnknown(value)];
     return [name, typeof value === "number" ? unknownNumber : unknownText];
   });
-  return Object.fromEntries(entries) as JsonRecord;
+  return Object.fromEntries(entries) as Json;
 }
 
 function isClientError({ status }: Exchange): boolean {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { memberOf } from "../../../supergraph/contract/json-record.ts";
+import { memberOf } from "../../../supergraph/contract/json-members.ts";
 import {
   createExample,
   describeOperation,

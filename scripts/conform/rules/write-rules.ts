@@ -1,5 +1,5 @@
 import { readWritePosition } from "@tributary/kit/feed/position";
-import { memberOf } from "../../../supergraph/contract/json-record.ts";
+import { memberOf } from "../../../supergraph/contract/json-members.ts";
 import {
   bodyOf,
   createExample,
