@@ -132,6 +132,24 @@ test("the platform's documents have the operations, with what the proxy adds; a 
   });
 });
 
+test("an action of the overlay changes nothing but what its own target selects", async () => {
+  write("openapi.yaml", generated);
+  write(
+    "openapi.overlay.yaml",
+    `${overlayHead}
+  - target: $.paths[*]['get','post']
+    update: { x-tributary: { cache: private } }
+  - target: $.paths['/rest/v2/reviews'].post
+    update: { x-tributary: { cache: public } }
+`,
+  );
+  const merged = await merge();
+  expect(merged.ok ? merged.routes.map(({ id, cache }) => [id, cache]) : []).toEqual([
+    ["create_review", "public"],
+    ["getReview", "private"],
+  ]);
+});
+
 test("a document of OpenAPI 3.0 is converted, and JSON is read too", async () => {
   const document = generated
     .replace("3.1.0", "3.0.3")
