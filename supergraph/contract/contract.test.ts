@@ -193,6 +193,15 @@ describe("all problems of a contract are reported at once, with file and line", 
     ["- a list\n", /has to be an OpenAPI document/],
     ["swagger: '2.0'\npaths: {}\n", /openapi has to be 3.0 or 3.1/],
     ["openapi: 3.1.0\npaths: []\n", /paths has to be an object/],
+    [generated.replace("description: Alive.", "description: 200"), /openapi\.yaml:4 description has to be a text/],
+    [generated.replace("summary: A review", "summary:"), /openapi\.yaml:15 summary has to be a text/],
+    [
+      generated.replace(
+        'inner: { $ref: "#/components/schemas/Problem"',
+        'inner: { $ref: "#/components/schemas/Problem/properties/inner"',
+      ),
+      /openapi\.yaml:27 \$ref "#\/components\/schemas\/Problem\/properties\/inner" names no component/,
+    ],
     [aliasBomb, /Its aliases cannot be resolved: Excessive alias count/],
     ["openapi: 3.1.0\npaths: &a { b: *a }\n", /Its aliases cannot be resolved/],
   ])("of %j", async (text, problem) => {

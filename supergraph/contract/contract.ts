@@ -130,6 +130,14 @@ function rejectExtension(document: JsonRecord, report: ReportContractProblem): v
 
 export const platformExtension = "x-tributary";
 
+const componentReference = /^#\/components\/[^/]+\/[^/]+$/;
+const textMembers: ReadonlySet<string> = new Set(["summary", "description"]);
+
+/** An object is a definition with that name. */
+function isScalarButNoText(value: unknown): boolean {
+  return value === null || typeof value === "number" || typeof value === "boolean";
+}
+
 /** The address of the service is in service.json, and no tool that reads the document may be sent elsewhere. */
 function rejectForeignAddresses(
   document: JsonRecord,
@@ -141,6 +149,12 @@ function rejectForeignAddresses(
     if (isExample) return;
     if (key === "$ref" && typeof value === "string" && !value.startsWith("#/"))
       report(`$ref "${value}" leaves the document. Put the definition into components.`, place);
+    // Below a component or a path, a reference could lead back to the place that has it, and the reference pages could not name its target.
+    else if (key === "$ref" && typeof value === "string" && !componentReference.test(value))
+      report(`$ref "${value}" names no component. Put what it refers to into components.`, place);
+    // YAML reads `description: 404` as a number, and `description:` as null.
+    if (textMembers.has(key) && isScalarButNoText(value) && place.at(-2) !== "properties")
+      report(`${key} has to be a text: write it in quotes.`, place);
     // Properties may have the name `servers`.
     if (key === "servers" && Array.isArray(value) && place.at(-2) !== "properties")
       report(
