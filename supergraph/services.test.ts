@@ -59,6 +59,9 @@ test.each([
   [{ external: {} }, "external.url has to be an origin, such as http://reviews:4005"],
   [{ external: { url: "http://a:1/graphql" } }, "external.url has to be an origin without credentials and path"],
   [{ external: { url: "http://u:p@a:1" } }, "external.url has to be an origin without credentials and path"],
+  [{ external: { url: "http://${X}" } }, "external.url has to be an origin without credentials and path"],
+  [{ external: { url: "http://a,b" } }, "external.url has to be an origin without credentials and path"],
+  [{ external: { url: "http://a:1", feed: `http://a'b` } }, "external.feed has to be an origin without credentials"],
   [{ external: { url: "http://a:1", image: "reviews" } }, "external.image has to be an image with a tag or a digest"],
   [
     { external: { url: "http://a:1", image: "r:1" } },

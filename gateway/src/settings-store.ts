@@ -75,11 +75,13 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
     }
   }
 
-  function replace(parse: () => ParsedSettings, { observe, onChange }: WatchOptions): void {
+  /** @returns the problems of settings that are invalid. */
+  function replace(parse: () => ParsedSettings, { observe, onChange }: WatchOptions): readonly string[] {
     try {
       const next = parse();
       const settings = createSettings(next, o, current.subgraphs.revision + 1);
-      if (JSON.stringify(next.settings) === JSON.stringify(parsed.settings) && hasSameFiles(settings, current)) return;
+      if (JSON.stringify(next.settings) === JSON.stringify(parsed.settings) && hasSameFiles(settings, current))
+        return [];
       current = settings;
       parsed = next;
       restartKeys = listRestartKeys(first.settings, next.settings);
@@ -87,10 +89,11 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
       if (restartKeys.length > 0) observe({ kind: "settings-need-restart", keys: restartKeys });
       onChange(current);
     } catch (cause) {
+      if (cause instanceof SettingsError) return cause.problems;
       // A bug must not end the process, nor the watching.
-      if (!(cause instanceof SettingsError)) return observe({ kind: "internal-error", cause });
-      observe({ kind: "settings-rejected", file: first.name, problems: cause.problems });
+      observe({ kind: "internal-error", cause });
     }
+    return [];
   }
 
   return {
@@ -106,16 +109,11 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
     watch(options) {
       if (first === noSettings) return;
       const watch = (source: TextSource, parse: (text: string) => ParsedSettings) =>
-        watchText({
+        watchSettings({
           source,
-          pollMs,
-          onUnreadable(cause, isRepeated) {
-            if (!isRepeated) options.observe({ kind: "settings-unreadable", file: source.name, cause });
-          },
-          onText(text) {
-            replace(() => parse(text), options);
-            return Promise.resolve("done");
-          },
+          file: first.name,
+          observe: options.observe,
+          load: (text) => replace(() => parse(text), options),
         });
       const stops = [
         watch(createFileSource(first.name), (text) => parseSettings(text, first.name, environment)),
@@ -125,6 +123,32 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
     },
     close: () => stopWatching(),
   };
+}
+
+interface WatchedSettings extends Pick<WatchOptions, "observe"> {
+  readonly source: TextSource;
+  readonly file: string;
+  /** @returns the problems of settings that are invalid. */
+  readonly load: (text: string) => readonly string[];
+}
+
+function watchSettings({ source, file, observe, load }: WatchedSettings): () => void {
+  let rejected: readonly string[] = [];
+  return watchText({
+    source,
+    pollMs,
+    onUnreadable(cause, isRepeated) {
+      if (!isRepeated) observe({ kind: "settings-unreadable", file: source.name, cause });
+    },
+    onText(text) {
+      const problems = load(text);
+      const isNew = !isDeepStrictEqual(rejected, [text, ...problems]);
+      if (problems.length > 0 && isNew) observe({ kind: "settings-rejected", file, problems });
+      rejected = [text, ...problems];
+      // The same text is valid when the files that it names have been written.
+      return Promise.resolve(problems.length > 0 ? "retry" : "done");
+    },
+  });
 }
 
 function hasSameFiles(a: Settings, b: Settings): boolean {

@@ -225,7 +225,7 @@ test("the effective settings name the source of each value, and no secret", () =
   const yaml = `
 supergraph: { url: http://c/supergraph, headers: { x-key: "\${env.KEY}" } }
 all: { timeout_ms: 50 }
-subgraphs: { a: { attempts: 1 }, b: { urls: ["http://b/graphql?key=\${env.KEY}"] } }
+subgraphs: { a: { attempts: 1 }, b: { urls: ["http://u:s3cret\\"q@b/graphql?key=\${env.KEY}", "ht\\ttp://u:s3cret\\"q@b"] } }
 headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.KEY}" } }] } } }
 `;
   const store = createSettingsStore(

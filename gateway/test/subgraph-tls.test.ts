@@ -10,6 +10,8 @@ import { isMirrored } from "./helpers/compare-paths.ts";
 import { type EchoPlatform, startEchoPlatform } from "./helpers/echo-platform.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
+/** As an intermediate one: only OpenSSL reads those. */
+const brokenCertificate = "\n-----BEGIN CERTIFICATE-----\nMIIBroken\n-----END CERTIFICATE-----\n";
 const query = '{ one(name: "x-a") }';
 const headers = { "x-a": "1" };
 const right = { data: { one: "1" } };
@@ -131,15 +133,32 @@ describe("a subgraph that demands a client certificate", () => {
       ],
     });
     expect((await gateway.send(query, { headers })).body).toEqual(right);
+    const rejections = () => gateway.observations.filter(({ kind }) => kind === "settings-rejected");
+    const before = rejections().length;
+    write({ cert: client.cert + brokenCertificate });
+    await expect.poll(() => rejections().length).toBeGreaterThan(before);
+    expect((await gateway.send(query, { headers })).body).toEqual(right);
     rmSync(key);
     await gateway.seen("settings-unreadable");
     expect((await gateway.send(query, { headers })).body).toEqual(right);
     write(await other.issue("renewed gateway"));
     await gateway.seen("settings-loaded");
     expect((await sendOnBothPaths(query, headers)).body).toEqual(right);
-    expect(new Set(callers.slice(0, 4))).toEqual(new Set(["gateway"]));
-    expect(callers.slice(4)).toEqual(["renewed gateway", "renewed gateway"]);
+    expect(new Set(callers.slice(0, 5))).toEqual(new Set(["gateway"]));
+    expect(callers.slice(5)).toEqual(["renewed gateway", "renewed gateway"]);
   });
+});
+
+test("settings whose files are written after them take effect then, and are reported once until then", async () => {
+  const { ca, cert, write } = writeFiles();
+  const { gateway, sendOnBothPaths, writeSettings } = await startEchoPlatform(yamlOf({ ca }), {}, server);
+  rmSync(cert);
+  writeSettings(yamlOf({ ca, cert, key: join(cert, "../tls.key") }));
+  await gateway.seen("settings-rejected");
+  write({ cert: client.cert });
+  await gateway.seen("settings-loaded");
+  expect(gateway.observations.filter(({ kind }) => kind === "settings-rejected")).toHaveLength(1);
+  expect((await sendOnBothPaths(query, headers)).body).toEqual(right);
 });
 
 test("validate names files that are missing, unusable or do not belong together, with their lines", () => {
@@ -156,6 +175,10 @@ test("validate names files that are missing, unusable or do not belong together,
   expect(problemsOf({ ca: key })).toMatch(/tls\.ca: .*tls\.key contains no certificate in PEM/);
   expect(problemsOf({ cert, key: ca })).toMatch(
     /tls\.key: .*ca\.pem contains no private key without a passphrase in PEM/,
+  );
+  writeFileSync(`${cert}.chain`, client.cert + brokenCertificate);
+  expect(problemsOf({ cert: `${cert}.chain`, key })).toMatch(
+    /gateway\.yaml:3: subgraphs\.first\.tls: OpenSSL refuses them: /,
   );
   expect(problemsOf({ cert })).toMatch(/tls: needs both cert and key, or neither/);
   write({ key: server.key });

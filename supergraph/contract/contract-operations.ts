@@ -175,13 +175,13 @@ export function idOf({ settings, operation }: Pick<ContractOperation, "settings"
   return textOf(operation["operationId"]).replace(/[_-]?v\d+$/i, "");
 }
 
-/** Of the newest version. */
-export function findOperationPosition(
+/** By the ids of the routes, each of the newest version. */
+export function listOperationPositions(
   contract: Contract,
-  id: string,
-): { readonly line: number; readonly column: number } | undefined {
-  const operation = readOperations(contract).findLast((candidate) => idOf(candidate) === id);
-  if (operation === undefined) return undefined;
-  const { line, column } = contract.toProblem("", operation.place);
-  return line === undefined || column === undefined ? undefined : { line, column };
+): ReadonlyMap<string, { readonly line: number; readonly column: number }> {
+  const positions = readOperations(contract).map((operation) => {
+    const { line = 1, column = 1 } = contract.toProblem("", operation.place);
+    return [idOf(operation), { line, column }] as const;
+  });
+  return new Map(positions);
 }

@@ -179,6 +179,24 @@ test("an example may have a reference and servers, as it is data; a discriminato
   expect(composed.files?.[0]?.content).toContain('"one": "#/components/schemas/ReviewsProblem"');
 });
 
+test("an action of the overlay changes nothing but what its own target selects", async () => {
+  write("openapi.yaml", generated);
+  write(
+    "openapi.overlay.yaml",
+    `${overlayHead}
+  - target: $.paths[*]['get','post']
+    update: { x-tributary: { cache: private } }
+  - target: $.paths['/rest/v2/reviews'].post
+    update: { x-tributary: { cache: public } }
+`,
+  );
+  const merged = await merge();
+  expect(merged.ok ? merged.routes.map(({ id, cache }) => [id, cache]) : []).toEqual([
+    ["create_review", "public"],
+    ["getReview", "private"],
+  ]);
+});
+
 test("a document of OpenAPI 3.0 is converted, and JSON is read too", async () => {
   const document = generated
     .replace("3.1.0", "3.0.3")
@@ -228,6 +246,15 @@ describe("all problems of a contract are reported at once, with file and line", 
     ],
     [withResponse("404", "#/components/responses/Missing"), /openapi\.yaml:2 \$ref ".*\/Missing" .* nothing/],
     [withResponse("404", "#/components/responses/100%"), /openapi\.yaml:2 \$ref ".*100%" .* nothing/],
+    [generated.replace("description: Alive.", "description: 200"), /openapi\.yaml:4 description has to be a text/],
+    [generated.replace("summary: A review", "summary:"), /openapi\.yaml:15 summary has to be a text/],
+    [
+      generated.replace(
+        'inner: { $ref: "#/components/schemas/Problem"',
+        'inner: { $ref: "#/components/schemas/Problem/properties/inner"',
+      ),
+      /openapi\.yaml:27 \$ref "#\/components\/schemas\/Problem\/properties\/inner" names no component/,
+    ],
     [aliasBomb, /Its aliases cannot be resolved: Excessive alias count/],
     ["openapi: 3.1.0\npaths: &a { b: *a }\n", /Its aliases cannot be resolved/],
   ])("of %j", async (text, problem) => {

@@ -138,16 +138,20 @@ const mapsOfNames: ReadonlySet<unknown> = new Set(
   "responses properties schemas parameters headers requestBodies".split(" "),
 );
 
+const componentReference = /^#\/components\/[^/]+\/[^/]+$/;
+const textMembers: ReadonlySet<unknown> = new Set(["summary", "description"]);
+
 /** After the overlay, which may correct what a tool generates. The address is in service.json: no reader of the document may be sent elsewhere. */
 function checkMembers(document: Json, report: ReportContractProblem): void {
   visit(document, [], (key, value, place) => {
     if (place.some((part, index) => dataKeywords.has(part) && !mapsOfNames.has(place[index - 1]))) return;
     if (key === "$ref" && typeof value === "string") {
-      if (!value.startsWith("#/"))
-        report(`$ref "${value}" leaves the document. Put the definition into components.`, place);
-      else if (resolveReference(document, { $ref: value }) === undefined)
-        report(`$ref "${value}" refers to nothing in the document.`, place);
+      const problem = findReferenceProblem(document, value);
+      if (problem !== undefined) report(`$ref "${value}" ${problem}`, place);
     }
+    // YAML reads `description: 404` as a number, and `description:` as null. A property of this name has a schema.
+    if (textMembers.has(key) && ["number", "boolean"].includes(typeof (value ?? 0)))
+      report(`${key} has to be a text: write it in quotes.`, place);
     // A property of this name has a schema, which is no list.
     if (key === "servers" && Array.isArray(value))
       report(
@@ -156,6 +160,14 @@ function checkMembers(document: Json, report: ReportContractProblem): void {
       );
   });
   if (!isJsonObject(memberOf(document, "paths"))) report("paths has to be an object.", ["paths"]);
+}
+
+/** Below a component or a path, a reference could lead back to the place that has it, and the reference pages could not name its target. */
+function findReferenceProblem(document: Json, reference: string): string | undefined {
+  if (!reference.startsWith("#/")) return "leaves the document. Put the definition into components.";
+  if (!componentReference.test(reference)) return "names no component. Put what it refers to into components.";
+  const isFound = resolveReference(document, { $ref: reference }) !== undefined;
+  return isFound ? undefined : "refers to nothing in the document.";
 }
 
 function visit(

@@ -57,8 +57,9 @@ export const externalSchema = z
     metricsPort: metrics,
   }));
 
+/** URL parsers accept more in a host, such as `${NAME}`, which is code in the files that `npm run generate` writes. */
+const originPattern = /^https?:\/\/(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?\/?$/i;
+
 function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, pathname, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && username === "" && pathname === "/" && search === "" && hash === "";
+  return originPattern.test(text) && URL.canParse(text);
 }

@@ -47,9 +47,11 @@ export function applyOverlay(document: Json, overlay: unknown): readonly Overlay
     if (nodes.length === 0) return problem(`${target} selects nothing. Correct the target, or remove the action.`);
     // From the last one, so that the indexes of the others remain.
     for (const { location, value } of nodes.toReversed()) {
+      // A copy for each node: a later action that changes one of them must not change the others.
+      const added = structuredClone(update);
       if (remove) removeAt(document, location);
-      else if (Array.isArray(value)) value.push(update as never);
-      else if (isJsonObject(value) && isJsonObject(update)) merge(value, update);
+      else if (Array.isArray(value)) value.push(added as never);
+      else if (isJsonObject(value) && isJsonObject(added)) merge(value, added);
       else return problem(`${target} selects ${JSON.stringify(value)}, but update works on objects and lists.`);
     }
     return [];

@@ -1,7 +1,6 @@
 import { priorityClasses } from "@tributary/kit/admission/priority";
 import { heuristicSecondsLimit, type RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
-import { findOperationPosition } from "../contract/contract-operations.ts";
 import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
 
@@ -56,7 +55,7 @@ export function findRoutePosition(text: string, id: string): RoutePosition | und
 }
 
 function findInvalidDeclarations(source: RouteSource): CompositionError[] {
-  const { text, declarations, failure, contract, contractProblems = [] } = source;
+  const { text, declarations, failure, contractProblems = [] } = source;
   if (text === undefined) {
     return [problemIn(source, "ROUTES_MISSING", routesMissing)];
   }
@@ -71,11 +70,11 @@ function findInvalidDeclarations(source: RouteSource): CompositionError[] {
       problemIn(source, "ROUTES_INVALID", `${name}: ${rule}`, position),
     );
   });
-  return contract ? [...contractProblems, ...problems] : problems;
+  return [...contractProblems, ...problems];
 }
 
-function positionOf({ text, contract }: RouteSource, id: string): RoutePosition | undefined {
-  return contract ? findOperationPosition(contract, id) : findRoutePosition(text ?? "", id);
+function positionOf({ text, positions }: RouteSource, id: string): RoutePosition | undefined {
+  return positions ? positions.get(id) : findRoutePosition(text ?? "", id);
 }
 
 function problemIn(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import { type Contract, readContract } from "../contract/contract.ts";
-import { toDeclarations } from "../contract/contract-operations.ts";
+import { listOperationPositions, toDeclarations } from "../contract/contract-operations.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
 export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
@@ -13,6 +13,8 @@ export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
   readonly failure?: string;
   /** Of an external service. */
   readonly contract?: Contract;
+  /** In the contract, by the ids of the routes. */
+  readonly positions?: ReadonlyMap<string, { readonly line: number; readonly column: number }>;
   readonly contractProblems?: readonly CompositionError[];
 }
 
@@ -40,7 +42,16 @@ function readContractRoutes(contract: Contract): RouteSource {
   const { name, owner, file } = contract;
   const contractProblems = [...contract.problems];
   const declarations = toDeclarations(contract, contractProblems);
-  return { name, owner, file, text: "", declarations, contract, contractProblems };
+  return {
+    name,
+    owner,
+    file,
+    text: "",
+    declarations,
+    contract,
+    positions: listOperationPositions(contract),
+    contractProblems,
+  };
 }
 
 async function importRoutes(path: string): Promise<unknown> {

@@ -5,8 +5,10 @@ import { describeSubgraph } from "../subgraph-settings/subgraph-settings.ts";
 import type { Gateway } from "../server.ts";
 import type { SettingsStore } from "../settings-store.ts";
 
+/** URL parsers remove them (URL Standard, "basic URL parser"). */
+const tabsAndNewlines = /[\t\n\r]/g;
 /** Up to the last `@` before the path, as URL parsers read it (URL Standard, "authority state"). */
-const credentialsInUrl = /(https?:[/\\]*)[^/\\?#"]*@/gi;
+const credentialsInUrl = /(https?:[/\\]*)[^/\\?#]*@/gi;
 
 export function describeSettings(
   store: SettingsStore,
@@ -58,5 +60,7 @@ function describeVariables(environment: Environment): Readonly<Record<string, { 
 }
 
 function redactUrls(value: object): object {
-  return JSON.parse(JSON.stringify(value).replaceAll(credentialsInUrl, "$1redacted@")) as object;
+  const redact = (_key: string, text: unknown) =>
+    typeof text === "string" ? text.replaceAll(tabsAndNewlines, "").replaceAll(credentialsInUrl, "$1redacted@") : text;
+  return JSON.parse(JSON.stringify(value, redact)) as object;
 }

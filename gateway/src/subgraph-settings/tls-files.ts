@@ -1,6 +1,7 @@
 // Reads the files of `tls` in gateway.yaml: authorities, client certificates and their keys.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { SubgraphSections } from "./subgraph-schema.ts";
 
 /** Their texts, by their paths. */
@@ -10,6 +11,8 @@ export interface TlsProblem {
   readonly path: readonly string[];
   readonly message: string;
 }
+
+type TlsPaths = NonNullable<NonNullable<SubgraphSections["all"]>["tls"]>;
 
 /** @returns the files that can be read, and what would make every TLS handshake fail. */
 export function readTlsFiles({ all, subgraphs = {} }: SubgraphSections): {
@@ -22,8 +25,9 @@ export function readTlsFiles({ all, subgraphs = {} }: SubgraphSections): {
   for (const [service, { tls }] of Object.entries(subgraphs)) check(tls, ["subgraphs", service, "tls"]);
   return { files, problems };
 
-  function check(tls: NonNullable<SubgraphSections["all"]>["tls"], path: readonly string[]): void {
+  function check(tls: TlsPaths | undefined, path: readonly string[]): void {
     if (!tls) return;
+    const problemsBefore = problems.length;
     const readAs = <Value>(member: keyof typeof tls, what: string, parse: (text: string) => Value) => {
       const file = tls[member];
       const text = file === undefined ? undefined : readText(file, [...path, member]);
@@ -40,6 +44,20 @@ export function readTlsFiles({ all, subgraphs = {} }: SubgraphSections): {
     const key: KeyObject | undefined = readAs("key", "private key without a passphrase", createPrivateKey);
     if (certificate && key && !certificate.checkPrivateKey(key))
       problems.push({ path: [...path, "key"], message: `${tls.key} is not the key of ${tls.cert}` });
+    if (problems.length === problemsBefore) tryToUse(tls, path);
+  }
+
+  /** As for a connection: OpenSSL also reads the further certificates of a file, and refuses keys that are too short. */
+  function tryToUse({ ca, cert, key }: TlsPaths, path: readonly string[]): void {
+    try {
+      createSecureContext({ ca: textOf(ca), cert: textOf(cert), key: textOf(key) });
+    } catch (error) {
+      problems.push({ path, message: `OpenSSL refuses them: ${(error as Error).message}` });
+    }
+  }
+
+  function textOf(file: string | undefined): string | undefined {
+    return file === undefined ? undefined : files.get(file);
   }
 
   function readText(file: string, path: readonly string[]): string | undefined {

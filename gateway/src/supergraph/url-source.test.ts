@@ -25,6 +25,19 @@ test("sends its headers; one in a file is read for each request", async () => {
   ]);
 });
 
+test("sends user and password of its URL, unless its headers have others; its name has neither", async () => {
+  const { url, requests } = await listen((_, response) => response.end("text"));
+  const withUser = url.replace("//", "//ada:a%40b@");
+  const source = sourceOf(withUser);
+  await source.read(signal);
+  await sourceOf(withUser, { headers: { Authorization: "Bearer key" } }).read(signal);
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual([
+    `Basic ${Buffer.from("ada:a@b").toString("base64")}`,
+    "Bearer key",
+  ]);
+  expect(source.name).toBe(url);
+});
+
 test("sends the ETag, and returns undefined for 304; 304 without an ETag sent is an error", async () => {
   let status = 304;
   const { url } = await listen((request, response) => {

@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { collectBody } from "@tributary/kit/http/receive-body";
 import { type Dispatcher, request } from "undici";
+import { splitCredentials } from "../subgraph-settings/url-credentials.ts";
 import type { SourceHeaders } from "./supergraph-schema.ts";
 import type { TextSource } from "./text-source.ts";
 
@@ -46,9 +47,11 @@ export function createUrlSource({
 
   async function readFrom(url: string, signal: AbortSignal): Promise<string | undefined> {
     const etag = last?.url === url ? last.etag : undefined;
+    const { authorization } = splitCredentials([url]);
     const response = await request(url, {
       headers: {
         accept: "text/plain, */*",
+        ...(authorization === undefined ? {} : { authorization }),
         ...(await resolveHeaders(headers)),
         "accept-encoding": "gzip, br",
         ...(etag === undefined ? {} : { "if-none-match": etag }),
