@@ -14,7 +14,7 @@ from .actions import Actions
 from .etags import body_etag, matches, read_precondition, row_etag
 from .groups import groups_of_change, groups_of_list, groups_of_review
 from .idempotency import read_key_header
-from .lists import Cursors
+from .lists import ListCursors
 from .model import Filters, Input, Model, Review
 from .tokens import Identity
 
@@ -145,7 +145,7 @@ def write_headers(review: Review) -> dict[str, str]:
     return {"Cache-Control": "no-store", "Cache-Group-Invalidation": write_groups(groups_of_change(review))}
 
 
-def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRouter:
+def create_router(version: Version, actions: Actions) -> APIRouter:
     router = APIRouter(prefix=f"/rest/v{version.number}", responses={"default": PROBLEM})
 
     def etag_of(review: Review) -> str:
@@ -159,11 +159,11 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
         return Response(to_json(review), status, headers, "application/json")
 
     async def respond_with_list(request: Request, query: PageQuery, filters: Filters) -> Response:
-        signed = cursors.of("rest", filters)
-        page = await actions.store.load_page(filters, query.limit, signed.read(query.cursor) if query.cursor else None)
+        cursors = ListCursors("rest", filters)
+        page = await actions.store.load_page(filters, query.limit, cursors.read(query.cursor) if query.cursor else None)
         links = PageLinks(
-            next=signed.write("next", page.items[-1]) if page.has_next and page.items else None,
-            prev=signed.write("prev", page.items[0]) if page.has_prev and page.items else None,
+            next=cursors.write("next", page.items[-1]) if page.has_next and page.items else None,
+            prev=cursors.write("prev", page.items[0]) if page.has_prev and page.items else None,
         )
         items = ",".join(map(to_json, page.items))
         body = f"[{items}]" if version.number == 1 else f'{{"data":[{items}],"page":{links.model_dump_json()}}}'
