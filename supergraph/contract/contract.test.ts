@@ -48,7 +48,7 @@ paths:
     post:
       operationId: create_review_v2
       summary: Write a review
-      security: [{ HTTPBearer: [] }]
+      security: [{ HTTPBearer: [reviews:write] }, { HTTPBearer: [reviews:write:all, admin] }]
       requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/ReviewV1" } } } }
       responses: { "201": { description: Created. }, "422": { description: Invalid. } }
 components:
@@ -60,7 +60,7 @@ const overlay = `${overlayHead}
   - target: $.paths[*].get
     update: { x-tributary: { cache: public } }
   - target: $.paths['/rest/v2/reviews'].post
-    update: { x-tributary: { idempotencyKey: required, priority: normal }, x-scopes: [reviews:write] }
+    update: { x-tributary: { idempotencyKey: required, priority: normal } }
 `;
 /** Each list has nine times the list before it. */
 const aliasBomb = [
@@ -124,7 +124,10 @@ test("the platform's documents have the operations, with what the proxy adds; a 
   expect(JSON.stringify(read?.responses["200"])).toContain("#/components/schemas/ReviewsProblem");
   expect(JSON.stringify(v2?.components.schemas["ReviewsProblem"])).toContain("#/components/schemas/ReviewsProblem");
   const write2 = v2?.paths["/reviews"]?.["post"];
-  expect(write2).toMatchObject({ security: [{ bearer: [] }], "x-scopes": ["reviews:write"] });
+  expect(write2).toMatchObject({
+    security: [{ bearer: [] }],
+    "x-scopes": ["reviews:write", "reviews:write:all admin"],
+  });
   // Its own; and an example for the form of the reference.
   expect(write2?.responses["422"]).toMatchObject({ description: "Invalid." });
   expect(write2?.requestBody).toMatchObject({

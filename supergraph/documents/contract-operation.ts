@@ -45,7 +45,7 @@ interface WritingContext {
   readonly components: Components;
 }
 
-const copiedMembers = ["description", "deprecated", "x-scopes"] as const;
+const copiedMembers = ["description", "deprecated"] as const;
 /** The platform's own declarations of these headers say more. */
 const platformHeaders = new Set(["if-none-match", "consistency-token", "authorization"]);
 
@@ -72,9 +72,9 @@ function writeOperation(
     operationId: idOf(source),
     summary,
     description: `${summary}.`,
+    ...describeCallers(document, operation),
     ...Object.fromEntries(copied.map((member) => [member, copy(operation[member])])),
     tags: [tagOf(name)],
-    security: needsToken(document, operation) ? [{ bearer: [] }] : [{}, { bearer: [] }],
     parameters: [
       ...parameters.filter(isOwn).map((parameter) => describeParameter(copy(parameter))),
       ...parametersOfEveryRequest(isRead, components),
@@ -125,10 +125,13 @@ function describeContent(content: Json): Json {
   );
 }
 
-/** OpenAPI 3.1, 4.8.30: an empty requirement makes the others optional. */
-function needsToken(document: unknown, operation: JsonRecord): boolean {
-  const requirements = listOf(operation["security"] ?? memberOf(document, "security"));
-  return requirements.length > 0 && requirements.every((requirement) => entriesOf(requirement).length > 0);
+/** OpenAPI 3.1, 4.8.30: one of the requirements suffices, so an empty one makes the others optional. `x-scopes` are alternatives, too. */
+function describeCallers(document: unknown, operation: JsonRecord): Json {
+  const requirements = listOf(operation["security"] ?? memberOf(document, "security")).map(entriesOf);
+  const needsToken = requirements.length > 0 && requirements.every((schemes) => schemes.length > 0);
+  if (!needsToken) return { security: [{}, { bearer: [] }] };
+  const scopes = requirements.map((schemes) => schemes.flatMap(([, names]) => listOf(names)).join(" "));
+  return { security: [{ bearer: [] }], "x-scopes": [...new Set(scopes)].filter((scope) => scope !== "") };
 }
 
 function createCopier({ name, document }: Contract, taken: TakenSchemas): (value: unknown) => Json {

@@ -36,7 +36,7 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
       <h3>${operation.summary}${markDeprecated(operation)}</h3>
       <p class="path">${viewMethod(method)} <code>${document.servers[0]?.url ?? ""}${path}</code></p>
       ${operation.deprecated ? viewDeprecation(reference, entry, successor) : undefined}
-      ${markdown(operation.description)}
+      ${operation.description === `${operation.summary}.` ? undefined : markdown(operation.description)}
       <p>${describeAuthorization(operation)}</p>
       ${parameters.length === 0 ? undefined : viewParameters(document, parameters)}
       ${
@@ -94,6 +94,7 @@ function findOperation(document: OpenApi, operationId: string): PathOperation | 
 export function describeAuthorization(operation: Operation): Html {
   if (!requiresToken(operation)) return html`Requires no token.`;
   const { "x-scopes": scopes = [] } = operation;
+  if (scopes.length === 0) return html`Requires <a href="/docs/tokens">a token</a>.`;
   const listed = joinByOr(scopes.map((scope) => html`<code>${scope}</code>`));
   return html`Requires <a href="/docs/tokens">a token</a> with the scope ${listed}.`;
 }

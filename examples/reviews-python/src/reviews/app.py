@@ -54,10 +54,11 @@ def create_admin_app(health: APIRouter) -> FastAPI:
 
 class Api(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        """With the schema that every route names for problems, which FastAPI would document as `application/json`."""
+        """With tokens, and the schema of problems, which FastAPI would document as `application/json`."""
         document = super().openapi()
         schema = rest.ProblemDocument.model_json_schema(by_alias=True)
         document["components"]["schemas"]["ProblemDocument"] = schema
+        document["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
         return document
 
 
