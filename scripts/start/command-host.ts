@@ -1,6 +1,7 @@
 // The process of an external service under `npm start`: `node command-host.ts <program> <arguments>`. It ends with that program, and when the
 // supervisor ends, as part-host.ts does.
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 
 const [, , program = "", ...programArguments] = process.argv;
 
@@ -12,6 +13,7 @@ child.once("error", (error) => {
   process.stderr.write(`${program} could not be started: ${error.message}\n`);
   process.exitCode = 1;
 });
-child.once("exit", (code) => {
-  process.exitCode = code ?? 1;
+child.once("exit", (code, signal) => {
+  // As in a shell: 128 plus the number of the signal.
+  process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
 });

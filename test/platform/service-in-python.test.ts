@@ -115,9 +115,9 @@ test("a write by either API is seen at once with its receipt, and soon by everyo
 test("while its process is down only its fields are missing, and it comes back", { timeout: 300_000 }, async () => {
   const id = await createReview("4");
   const text = `{ post(id: 4) { title reviews(first: 7) { nodes { id } } } }`;
-  const { pid = 0 } = platform?.processes().find(({ name }) => name === "reviews") ?? {};
-  // Its group: the process of the service has a parent that `npm start` supervises.
-  process.kill(-pid, "SIGKILL");
+  const supervised = platform?.processes().find(({ name }) => name === "reviews");
+  process.kill(Number(execFileSync("pgrep", ["-P", String(supervised?.pid)], { encoding: "utf8" })), "SIGKILL");
+  await platform?.line(/^reviews .* ended with exit code 137; restarting/);
   await expect.poll(() => query(text)).toMatchObject({ errors: [{ path: ["post", "reviews"] }] });
   expect((await query(text)).data).toEqual({ post: { title: expect.any(String), reviews: null } });
   await expect
