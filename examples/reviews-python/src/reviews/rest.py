@@ -28,10 +28,13 @@ PUBLIC = {
 }
 
 
+Id = Annotated[str, Field(examples=["1"])]
+
+
 class ReviewV2(Model):
-    id: model.Id
-    post_id: model.Id
-    author_id: model.Id
+    id: Id
+    post_id: Id
+    author_id: Id
     stars: model.Stars
     title: model.Title
     body: model.Body
