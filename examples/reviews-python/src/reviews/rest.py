@@ -191,7 +191,14 @@ def create_router(version: Version, actions: Actions) -> APIRouter:
         return respond_to_read(request, body, body_etag(body.encode()), groups_of_list(filters), link)
 
     def route(
-        method: str, path: str, name: str, summary: str, model: Any = None, status: int = 200, scopes: Scopes = ()
+        method: str,
+        path: str,
+        name: str,
+        summary: str,
+        model: Any = None,
+        status: int = 200,
+        scopes: Scopes = (),
+        problems: Sequence[int] = (),
     ) -> Any:
         operation_id = f"{name}V{version.number}"
         options = {"summary": summary, "response_model": model, "status_code": status}
@@ -203,6 +210,7 @@ def create_router(version: Version, actions: Actions) -> APIRouter:
             version.page: "A page of the list.",
         }
         options["response_description"] = descriptions[model]
+        options["responses"] = dict.fromkeys(problems, PROBLEM)
         return router.api_route(path, methods=[method], operation_id=operation_id, **options)
 
     @route("GET", "/reviews", "listReviews", "Reviews, newest first", version.page)
@@ -217,12 +225,12 @@ def create_router(version: Version, actions: Actions) -> APIRouter:
     async def list_user_reviews(request: Request, id: UserId, query: Annotated[PageQuery, Query()]) -> Response:
         return await respond_with_list(request, query, Filters(author_id=id))
 
-    @route("GET", "/reviews/{id}", "getReview", "One review", version.review)
+    @route("GET", "/reviews/{id}", "getReview", "One review", version.review, problems=[404])
     async def get_review(request: Request, id: ReviewId) -> Response:
         review = await actions.get(id)
         return respond_to_read(request, to_json(review), etag_of(review), groups_of_review(review.id), {})
 
-    @route("POST", "/reviews", "createReview", "Review a post", version.review, 201, WRITE)
+    @route("POST", "/reviews", "createReview", "Review a post", version.review, 201, WRITE, [403, 409, 422])
     async def create_review(
         identity: Author,
         body: Annotated[version.new, Body()],
@@ -235,7 +243,16 @@ def create_router(version: Version, actions: Actions) -> APIRouter:
             response.headers["Idempotency-Replayed"] = "true"
         return response
 
-    @route("PATCH", "/reviews/{id}", "changeReview", "Change a review", version.review, scopes=WRITE)
+    @route(
+        "PATCH",
+        "/reviews/{id}",
+        "changeReview",
+        "Change a review",
+        version.review,
+        200,
+        WRITE,
+        [403, 404, 412, 422, 428],
+    )
     async def change_review(
         identity: Author,
         id: ReviewId,
@@ -246,7 +263,7 @@ def create_router(version: Version, actions: Actions) -> APIRouter:
         versions = read_precondition(if_match, if_none_match, is_required=True)
         return respond_to_write(await actions.change(identity, id, body, versions))
 
-    @route("DELETE", "/reviews/{id}", "deleteReview", "Delete a review", status=204, scopes=DELETE)
+    @route("DELETE", "/reviews/{id}", "deleteReview", "Delete a review", None, 204, DELETE, [403, 404, 412])
     async def delete_review(
         identity: Deleter,
         id: ReviewId,
