@@ -183,6 +183,9 @@ test("an external service with an image is a container with its own settings, wi
     expect(deployment).toContain('"image":"registry.example/py:1.0"');
     // The patches of our own processes do not apply: its admin port has no probes.
     expect(deployment).not.toContain('"port":"admin"');
+    const policy = JSON.stringify(objects.find((object) => nameOf(object) === "NetworkPolicy py-parts"));
+    expect(policy).toContain('"kubernetes.io/metadata.name":"monitoring"}}}],"ports":[{"protocol":"TCP","port":9500}]');
+    expect(policy).toContain('"egress":[{"ports":[{"protocol":"TCP","port":5432}]}]');
     expect(render(overlay, "migrations").map(nameOf)).not.toContain("Job migrate-py-parts");
   }
 });

@@ -32,6 +32,31 @@ test("each version's document is served as composition generated it", () => {
   }
 });
 
+test("the reference renders what the document of a service in another language may leave out", () => {
+  const operation = {
+    operationId: "getThing",
+    summary: "One thing",
+    description: "One thing.",
+    tags: ["Things"],
+    security: [{ bearer: [] }],
+    parameters: [{ name: "size", in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 5 } }],
+    responses: { 200: { description: "The thing." } },
+  };
+  const [text = "{}"] = texts.values();
+  const tags = [{ name: "Things", description: "All." }];
+  const document = { ...(JSON.parse(text) as OpenApi), tags, paths: { "/things": { get: operation } } };
+  const { status, bytes } = get(
+    "/docs/v1",
+    {},
+    createDocuments({ texts: new Map([[1, JSON.stringify(document)]]), retirements: [], frontPage }),
+  );
+  const page = bytes.toString();
+  expect(status).toBe(200);
+  expect(page).toContain('<p>Requires <a href="/docs/tokens">a token</a>.</p>');
+  expect(page).toContain("integer<small>, from 1 to 5</small>");
+  expect(page).not.toContain("<p>One thing.</p>");
+});
+
 test("the document of a deprecated version marks each operation, and has the dates and the successor", () => {
   const { info, paths } = readOpenApi(get("/openapi/v1.json", {}, version1Retires));
   expect(info.description).toMatch(

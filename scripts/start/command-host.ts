@@ -14,5 +14,6 @@ child.once("error", (error) => {
   process.exitCode = 1;
 });
 child.once("exit", (code, signal) => {
-  process.exitCode = code ?? 128 + (constants.signals[signal ?? "SIGKILL"] ?? 0);
+  // As in a shell: 128 plus the number of the signal.
+  process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
 });

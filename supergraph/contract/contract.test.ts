@@ -125,6 +125,9 @@ test("the platform's documents have the operations, with what the proxy adds; a 
   expect(read?.security).toEqual([{}, { bearer: [] }]);
   expect(Object.keys(read?.responses ?? {})).toEqual(expect.arrayContaining(["200", "304", "400", "401", "503"]));
   expect(JSON.stringify(read?.responses["200"])).toContain("#/components/schemas/ReviewsProblem");
+  expect(v1?.paths["/reviews/{id}"]?.["get"]?.responses["200"]).toMatchObject({
+    content: { "application/json": { examples: { made: { value: { title: "Good" } } } } },
+  });
   expect(JSON.stringify(v2?.components.schemas["ReviewsProblem"])).toContain("#/components/schemas/ReviewsProblem");
   const write2 = v2?.paths["/reviews"]?.["post"];
   expect(write2).toMatchObject({ security: [{ bearer: [] }], "x-scopes": ["reviews:write"] });

@@ -67,9 +67,12 @@ function writeOperation(
   const body = resolveReference(document, operation["requestBody"]);
   const responses = Object.fromEntries(
     entriesOf(operation["responses"]).map(([status, response]) => {
-      const described = copy(resolveReference(document, response));
-      const { content } = described;
-      return [status, isJsonObject(content) ? { ...described, content: describeContent(content) } : described] as const;
+      const resolved = resolveReference(document, response);
+      const content = memberOf(resolved, "content");
+      const ownResponse = copy(resolved);
+      if (!isJsonObject(content)) return [status, ownResponse] as const;
+      const described = describeContent(content, { document, copy, needsExample: /^[23]/.test(status) });
+      return [status, { ...ownResponse, content: described }] as const;
     }),
   );
   const isRead = method === "GET";
@@ -108,26 +111,32 @@ function describeParameter({ example, examples, schema = {}, ...members }: Json)
   };
 }
 
-/** The form "Try it" of the reference needs an example: without one, values are made from the schema. */
 function describeBody(document: unknown, body: Json, copy: (value: unknown) => Json): Json {
-  const content = Object.entries(describeContent(copy(body["content"] ?? {}))).map(([type, media]) => {
-    const { examples } = media as Json;
-    if (examples !== undefined) return [type, media] as const;
-    const schema = memberOf(memberOf(body["content"], type), "schema") as Parameters<typeof sample>[0];
-    const value = sample(schema ?? {}, { quiet: true }, document as object);
-    return [type, { ...(media as Json), examples: { made: { summary: "From the schema", value } } }] as const;
-  });
-  return { required: true, ...copy(body), content: Object.fromEntries(content) };
+  const content = describeContent(body["content"], { document, copy, needsExample: true });
+  return { required: true, ...copy(body), content };
+}
+
+interface ContentContext extends Pick<WritingContext, "copy"> {
+  readonly document: unknown;
+  /** For the reference and its form "Try it": without an example, values are made from the schema. */
+  readonly needsExample: boolean;
 }
 
 /** In the form of the platform's own: with a schema, and examples with summaries. */
-function describeContent(content: Json): Json {
+function describeContent(content: unknown, { document, copy, needsExample }: ContentContext): Json {
   return Object.fromEntries(
-    Object.entries(content).map(([type, media]) => {
-      const { schema = {}, example, examples, ...members } = media as Json;
+    entriesOf(content).map(([type, media]) => {
+      const { schema = {}, example, examples, ...members } = copy(media);
       const named = example === undefined ? entriesOf(examples) : [["example", { value: example }] as const];
-      const described = named.map(([name, item]) => [name, { summary: name, ...(item as object) }] as const);
-      return [type, { ...members, schema, ...(named.length === 0 ? {} : { examples: Object.fromEntries(described) }) }];
+      const described = named.map(([name, item]): [string, Json] => [name, { summary: name, ...(item as Json) }]);
+      if (named.length === 0 && needsExample) {
+        const value: unknown = sample(memberOf(media, "schema") ?? {}, { quiet: true }, document as object);
+        described.push(["made", { summary: "From the schema", value }]);
+      }
+      return [
+        type,
+        { ...members, schema, ...(described.length === 0 ? {} : { examples: Object.fromEntries(described) }) },
+      ];
     }),
   );
 }

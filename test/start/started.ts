@@ -58,10 +58,21 @@ export function startScript(
   dataDir: string,
   variables: Readonly<Record<string, string>>,
 ): Started {
+  return startProgram(process.execPath, [script, ...args], dataDir, variables);
+}
+
+/** Runs a program that becomes `npm start`. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  dataDir: string,
+  variables: Readonly<Record<string, string>>,
+  cwd?: string,
+): Started {
   // Without the variables that apply only to the test runner.
   const { NODE_V8_COVERAGE: _, BOOTSTRAP_PID: __, NODE_OPTIONS: ___, ...inherited } = process.env;
   const env = { ...inherited, NODE_NO_WARNINGS: "1", DATA_DIR: dataDir, ...variables };
-  const child = spawn(process.execPath, [script, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const closed = once(child, "close");
   let output = "";
   const listeners = new Set<() => void>();

@@ -8,21 +8,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
-from conftest import Service, execute, wait_until
+from conftest import Service, execute, free_port, wait_until
 
 
 def test_the_problems_of_the_configuration_are_reported_at_once() -> None:
-    environment = os.environ | {"PROFILE": "production", "PORT": "x", "CURSOR_KEYS": "short"}
+    environment = os.environ | {"PROFILE": "production", "PORT": "x", "FEED_KEYS": "short"}
     environment.pop("DATABASE_URL")
     command = [sys.executable, "-m", "reviews"]
     process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert process.returncode == 1
-    assert all(name in process.stderr for name in ("database_url", "port", "cursor_keys"))
+    assert all(name in process.stderr for name in ("database_url", "port", "feed_keys"))
     production = os.environ | {"PROFILE": "production"}
     process = subprocess.run(command, env=production, capture_output=True, text=True, check=False)
-    assert "production requires CURSOR_KEYS, FEED_KEYS, ISSUER, JWKS_URL" in process.stderr
+    assert "production requires FEED_KEYS, ISSUER, JWKS_URL" in process.stderr
 
 
 def test_it_drains_on_sigterm(start_service: Callable[..., Service], database_url: str) -> None:
@@ -136,3 +137,42 @@ def test_a_request_that_ends_before_its_body_changes_nothing(service: Service, p
         connection.sendall(head.encode())
     wait_until(lambda: "cut-off" in service.log.read_text())
     assert service.request("GET", path).status_code == 200
+
+
+def test_the_admin_listener_has_metrics_and_health(start_service: Callable[..., Service]) -> None:
+    port = free_port()
+    service = start_service(ADMIN_PORT=str(port), DRAIN_DELAY_MS="1000")
+    for path in ("/rest/v2/reviews", "/rest/v2/reviews/12345", "/a", "/rest/v2/reviews/1/a"):
+        service.request("GET", path)
+    service.request("PURGE", "/rest/v2/reviews")
+    service.graphql("{ reviews { nodes { id } } }")
+    admin = f"http://127.0.0.1:{port}"
+    assert [httpx.get(admin + path).status_code for path in ("/health/live", "/health/ready", "/graphql")] == [
+        200,
+        200,
+        404,
+    ]
+    metrics = httpx.get(f"{admin}/metrics").text
+    for labels in (
+        'endpoint="rest",method="GET",route="/rest/v2/reviews",status="200"',
+        'endpoint="rest",method="GET",route="/rest/v2/reviews/{id}",status="404"',
+        'endpoint="rest",method="GET",route="other",status="404"',
+        'endpoint="rest",method="other",route="/rest/v2/reviews",status="405"',
+        'endpoint="graphql",method="POST",route="/graphql",status="200"',
+    ):
+        assert f"tributary_service_requests_total{{{labels}}} " in metrics
+    assert 'tributary_service_request_duration_seconds_count{endpoint="graphql",route="/graphql"} 1.0' in metrics
+    assert "tributary_service_requests_in_flight 0.0" in metrics
+    assert "process_start_time_seconds" in metrics
+    assert service.request("GET", "/metrics").status_code == 404
+    service.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: httpx.get(f"{admin}/health/ready").status_code == 503)
+
+
+def test_a_file_may_have_the_value_of_a_variable(start_service: Callable[..., Service], tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("a-key-that-is-in-a-file\n")
+    service = start_service(FEED_KEYS="", FEED_KEYS_FILE=str(keys))
+    headers = {"authorization": "Bearer a-key-that-is-in-a-file"}
+    with httpx.stream("GET", f"{service.feed_url}/changes", headers=headers) as response:
+        assert response.status_code == 200

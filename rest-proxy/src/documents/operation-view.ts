@@ -36,7 +36,7 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
       <h3>${operation.summary}${markDeprecated(operation)}</h3>
       <p class="path">${viewMethod(method)} <code>${document.servers[0]?.url ?? ""}${path}</code></p>
       ${operation.deprecated ? viewDeprecation(reference, entry, successor) : undefined}
-      ${markdown(operation.description)}
+      ${operation.description === `${operation.summary}.` ? undefined : markdown(operation.description)}
       <p>${describeAuthorization(operation)}</p>
       ${parameters.length === 0 ? undefined : viewParameters(document, parameters)}
       ${

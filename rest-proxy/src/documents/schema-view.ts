@@ -96,8 +96,10 @@ function limitsOf(schema: Schema): Html | undefined {
   if (format === undefined) limits.push(...describePattern(schema));
   else limits.push(format);
   limits.push(...describeSize(minLength, maxLength, "character"));
-  if (minimum !== undefined) limits.push(`from ${formatNumber(minimum)}`);
-  if (maximum !== undefined) limits.push(`to ${formatNumber(maximum)}`);
+  if (minimum !== undefined && maximum !== undefined)
+    limits.push(`from ${formatNumber(minimum)} to ${formatNumber(maximum)}`);
+  else if (minimum !== undefined) limits.push(`at least ${formatNumber(minimum)}`);
+  else if (maximum !== undefined) limits.push(`at most ${formatNumber(maximum)}`);
   limits.push(...describeSize(minItems, maxItems, "item"));
   if (schema.default !== undefined) limits.push(`${JSON.stringify(schema.default)} if it is omitted`);
   if (limits.length > 0) return html`<small>${limits.map((limit) => [", ", limit])}</small>`;

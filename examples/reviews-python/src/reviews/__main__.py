@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 from pydantic import ValidationError
 
-from .app import create_api, create_app
+from .app import create_admin_app, create_api, create_app, create_health
 from .config import Config, read_config
 from .database import migrate, open_database
 from .feed import Feed, create_feed_app
@@ -50,18 +50,24 @@ async def serve(config: Config) -> None:
     feed = Feed(config.database_url)
     async with open_database(config.database_url, feed.on_commit) as database:
         app = create_app(config, database)
-        server = create_server(app, config.host, config.port, config.shutdown_grace_ms / 1000)
-        feed_server = create_server(create_feed_app(feed, config), config.host, config.feed_port, 1)
+        servers = [
+            create_server(app, config.host, config.port, config.shutdown_grace_ms / 1000),
+            create_server(create_feed_app(feed, config), config.host, config.feed_port, 1),
+        ]
+        if config.admin_port is not None:
+            admin_app = create_admin_app(create_health(app, database))
+            servers.append(create_server(admin_app, config.host, config.admin_port, 1))
         stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)
         feed_task = asyncio.create_task(feed.run())
-        serving = [asyncio.create_task(server.serve()), asyncio.create_task(feed_server.serve())]
+        serving = [asyncio.create_task(server.serve()) for server in servers]
         await asyncio.wait([asyncio.create_task(stop.wait()), *serving], return_when=asyncio.FIRST_COMPLETED)
         # Load balancers notice that readiness is 503 before the listener closes.
         app.is_draining = True
         await asyncio.sleep(config.drain_delay_ms / 1000)
-        server.should_exit = feed_server.should_exit = True
+        for server in servers:
+            server.should_exit = True
         feed_task.cancel()
         await asyncio.gather(*serving)
 
@@ -70,7 +76,7 @@ def write_contract(folder: Path) -> None:
     import yaml
 
     folder.joinpath("schema.graphql").write_text(schema.as_str() + "\n")
-    openapi = create_api(None, None).openapi()
+    openapi = create_api(None).openapi()
     folder.joinpath("openapi.yaml").write_text(yaml.safe_dump(openapi, sort_keys=False, allow_unicode=True))
 
 
@@ -80,7 +86,7 @@ def main() -> None:
         case []:
             try:
                 config = read_config()
-            except ValidationError as error:
+            except (ValidationError, OSError) as error:
                 sys.exit(str(error))
             asyncio.run(serve(config))
         case ["contract", folder]:

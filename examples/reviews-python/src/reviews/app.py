@@ -1,10 +1,11 @@
-"""The application: both endpoints, health and problem documents."""
+"""The application: both endpoints, health, metrics and problem documents."""
 
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.exceptions import HTTPException
 
 from . import graphql, rest
@@ -12,7 +13,6 @@ from .actions import Actions
 from .config import Config
 from .database import Database
 from .errors import INTERNAL_ERROR, AppError, invalid_input, problem_response, problems_of
-from .lists import Cursors
 from .middleware import Requests
 from .store import Store
 from .tokens import Tokens
@@ -20,36 +20,57 @@ from .tokens import Tokens
 
 def create_app(config: Config, database: Database) -> Requests:
     actions = Actions(Store(database))
-    cursors = Cursors(config.cursor_keys)
-    app = create_api(actions, cursors)
+    app = create_api(actions)
     requests = Requests(app, Tokens(config), database)
+    app.include_router(create_health(requests, database))
+    return requests
 
-    @app.get("/health/live", include_in_schema=False)
+
+def create_health(requests: Requests, database: Database) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/health/live")
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
-    @app.get("/health/ready", include_in_schema=False)
+    @router.get("/health/ready")
     async def ready() -> Response:
         is_ready = not requests.is_draining and await database.is_ready()
         return JSONResponse({"status": "ready" if is_ready else "not ready"}, 200 if is_ready else 503)
 
-    return requests
+    return router
+
+
+def create_admin_app(health: APIRouter) -> FastAPI:
+    app = FastAPI(openapi_url=None)
+    app.include_router(health)
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})
+
+    return app
 
 
 class Api(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        """With the schema that every route names for problems, which FastAPI would document as `application/json`."""
+        """With tokens, and the schema of problems, which FastAPI would document as `application/json`."""
         document = super().openapi()
         schema = rest.ProblemDocument.model_json_schema(by_alias=True)
         document["components"]["schemas"]["ProblemDocument"] = schema
+        for item in document["paths"].values():
+            for parameter in item.get("patch", {}).get("parameters", []):
+                # Without it the response is 428; declared as required, it would be 400.
+                parameter["required"] |= parameter["name"] == "If-Match"
+        document["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
         return document
 
 
-def create_api(actions: Actions, cursors: Cursors) -> FastAPI:
+def create_api(actions: Actions | None) -> FastAPI:
     app = Api(title="Reviews", version="1.0.0", docs_url=None, redoc_url=None, redirect_slashes=False)
     for version in rest.VERSIONS:
-        app.include_router(rest.create_router(version, actions, cursors))
-    app.include_router(graphql.create_router(actions, cursors))
+        app.include_router(rest.create_router(version, actions))
+    app.include_router(graphql.create_router(actions))
     app.add_exception_handler(AppError, lambda request, error: to_response(request, error))
     app.add_exception_handler(
         RequestValidationError, lambda request, error: to_response(request, read_validation(error))

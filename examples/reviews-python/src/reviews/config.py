@@ -1,6 +1,7 @@
 """The environment variables of the service. All problems are reported at once, before it listens."""
 
 import os
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
@@ -26,18 +27,18 @@ class Config(BaseModel):
     issuer: str = LOCAL_ISSUER
     audience: str = "tributary"
     jwks_url: str = f"{LOCAL_ISSUER}/.well-known/jwks.json"
-    # The first key signs, all verify. The same on every replica.
-    cursor_keys: Keys = Field(default=[FOR_DEVELOPMENT_ONLY])
     # Any of them opens the change feed, which listens on a port of its own: publish that port nowhere.
     feed_keys: Keys = Field(default=[FOR_DEVELOPMENT_ONLY])
     feed_port: Port = 4105
+    # Metrics and health, without authentication: publish that port nowhere. Without it there are none.
+    admin_port: Port | None = None
     # On SIGTERM: how long the service still accepts requests, and how long the last ones may then take.
     drain_delay_ms: Milliseconds = 0
     shutdown_grace_ms: Milliseconds = 10_000
 
     @model_validator(mode="after")
     def _require_secrets(self) -> Self:
-        secrets = {"issuer", "jwks_url", "cursor_keys", "feed_keys"}
+        secrets = {"issuer", "jwks_url", "feed_keys"}
         missing = sorted(name.upper() for name in secrets - self.model_fields_set)
         if self.profile == "production" and missing:
             raise ValueError(f"production requires {', '.join(missing)}")
@@ -45,4 +46,9 @@ class Config(BaseModel):
 
 
 def read_config() -> Config:
-    return Config.model_validate({name.lower(): value for name, value in os.environ.items()})
+    """FEED_KEYS_FILE is a file that has FEED_KEYS, as containers get their secrets; and so on."""
+    values = {name.lower(): value for name, value in os.environ.items()}
+    for name in Config.model_fields:
+        if file := values.get(f"{name}_file"):
+            values[name] = Path(file).read_text().strip()
+    return Config.model_validate(values)

@@ -23,7 +23,7 @@ from .actions import Actions
 from .errors import INTERNAL_ERROR, AppError, invalid_input, problems_of
 from .groups import groups_of_list, groups_of_review
 from .idempotency import KEY, KEY_RULE
-from .lists import Cursors, Page, Position
+from .lists import ListCursors, Page, Position
 from .model import Filters
 from .store import ParentPage
 from .tokens import Identity
@@ -68,10 +68,9 @@ class CacheRecord:
 class Context(BaseContext):
     """Of one request. Its loaders batch, and keep nothing for another request."""
 
-    def __init__(self, actions: Actions, cursors: Cursors, identity: Identity) -> None:
+    def __init__(self, actions: Actions, identity: Identity) -> None:
         super().__init__()
         self.actions = actions
-        self.cursors = cursors
         self.identity = identity
         self.cache = CacheRecord()
         self.clear()
@@ -154,7 +153,7 @@ class ReviewConnection:
         limit = 20 if first is None else first
         if not 1 <= limit <= FIRST_MAX:
             raise invalid_input([{"pointer": "#/first", "code": "range", "detail": "first is from 1 to 100."}])
-        cursors = info.context.cursors.of("graphql", filters)
+        cursors = ListCursors("graphql", filters)
         position = cursors.read(after) if after else None
         info.context.cache.add(info, groups_of_list(filters))
         page = await cls._load_page(info.context, filters, limit, position)
@@ -376,9 +375,9 @@ schema = Schema(
 )
 
 
-def create_router(actions: Actions, cursors: Cursors) -> GraphQLRouter[Context, None]:
+def create_router(actions: Actions) -> GraphQLRouter[Context, None]:
     async def create_context(request: Request) -> Context:
-        return Context(actions, cursors, request.state.identity)
+        return Context(actions, request.state.identity)
 
     return GraphQLRouter(
         schema,

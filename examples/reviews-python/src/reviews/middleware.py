@@ -6,6 +6,7 @@ import re
 import time
 import uuid
 
+from prometheus_client import Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,12 +18,27 @@ REST_BODY_BYTES_MAX = 65_536
 # For the entity requests of the gateway.
 GRAPHQL_BODY_BYTES_MAX = 2_097_152
 REQUESTS_MAX = 1_000
+METHODS = {"GET", "HEAD", "POST", "PATCH", "DELETE"}
 MEDIA_TYPES = {"POST": "application/json", "PATCH": "application/merge-patch+json", "DELETE": "application/json"}
 REQUEST_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 TRACE_PARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
 DEADLINE = re.compile(r"\d{1,9}", re.ASCII)
 # Their responses depend on the service's data: a client that reads next must not see older data.
 POSITION_STATUSES = {200, 201, 204, 404, 409, 410, 412}
+
+# The names of the platform's own services, so that its dashboards and alerts cover this one.
+REQUESTS = Counter(
+    "tributary_service_requests",
+    "Requests by endpoint, route, method and status; 499 if the client disconnected first.",
+    ["endpoint", "route", "method", "status"],
+)
+REQUEST_SECONDS = Histogram(
+    "tributary_service_request_duration_seconds",
+    "Time from a request's headers to the end of its response.",
+    ["endpoint", "route"],
+    buckets=[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+)
+IN_FLIGHT = Gauge("tributary_service_requests_in_flight", "Requests that have not been responded to yet.")
 
 
 class Requests:
@@ -59,6 +75,7 @@ class Requests:
             await send(message)
 
         self._in_flight += 1
+        IN_FLIGHT.set(self._in_flight)
         try:
             await self._handle(scope, headers, started, receive, respond)
         except AppError as error:
@@ -66,6 +83,8 @@ class Requests:
             await response(scope, receive, respond)
         finally:
             self._in_flight -= 1
+            IN_FLIGHT.set(self._in_flight)
+            count(scope, status, time.monotonic() - started)
             trace = TRACE_PARENT.fullmatch(headers.get("traceparent", ""))
             line = {"requestId": request_id, "trace_id": trace and trace[1], "method": scope["method"]}
             logging.info(json.dumps(line | {"path": scope["path"], "status": status}))
@@ -91,7 +110,20 @@ class Requests:
         async def replay() -> Message:
             return pending.pop() if pending else await receive()
 
-        await self._app({**scope, "method": method}, replay, send)
+        inner = {**scope, "method": method}
+        try:
+            await self._app(inner, replay, send)
+        finally:
+            scope["route"] = inner.get("route")
+
+
+def count(scope: Scope, status: int, seconds: float) -> None:
+    """By the declared path of the route: a client can choose no label."""
+    route = getattr(scope.get("route"), "path", "other")
+    endpoint = "graphql" if route == "/graphql" else "rest"
+    method = scope["method"] if scope["method"] in METHODS else "other"
+    REQUESTS.labels(endpoint, route, method, status or 499).inc()
+    REQUEST_SECONDS.labels(endpoint, route).observe(seconds)
 
 
 async def read_body(receive: Receive, bytes_max: int) -> bytes:

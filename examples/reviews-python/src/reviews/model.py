@@ -25,13 +25,17 @@ def _require_no_nul(text: str) -> str:
 
 
 Timestamp = Annotated[
-    datetime, PlainSerializer(to_timestamp, str), WithJsonSchema({"type": "string", "format": "date-time"})
+    datetime,
+    PlainSerializer(to_timestamp, str),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-28T09:30:00.000Z"]}),
 ]
 Id = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}$", examples=["1"])]
-Stars = Annotated[int, Field(ge=1, le=5, strict=True)]
-Title = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_require_no_nul)]
+Stars = Annotated[int, Field(ge=1, le=5, strict=True, examples=[4])]
+Title = Annotated[str, Field(min_length=1, max_length=200, examples=["Well argued"]), AfterValidator(_require_no_nul)]
 # With 100 reviews a page remains below 1 MiB.
-Body = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(_require_no_nul)]
+Body = Annotated[
+    str, Field(min_length=1, max_length=2_000, examples=["It cites its sources."]), AfterValidator(_require_no_nul)
+]
 
 
 class Model(BaseModel):

@@ -2,20 +2,21 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, Security
-from fastapi.security import HTTPBearer
+from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from . import model
 from .actions import Actions
 from .etags import body_etag, matches, read_precondition, row_etag
 from .groups import groups_of_change, groups_of_list, groups_of_review
 from .idempotency import read_key_header
-from .lists import Cursors
+from .lists import ListCursors
 from .model import Filters, Input, Model, Review
 from .tokens import Identity
 
@@ -27,19 +28,22 @@ PUBLIC = {
 }
 
 
+Id = Annotated[str, Field(examples=["1"])]
+
+
 class ReviewV2(Model):
-    id: str
-    post_id: str
-    author_id: str
-    stars: int
-    title: str
-    body: str
+    id: Id
+    post_id: Id
+    author_id: Id
+    stars: model.Stars
+    title: model.Title
+    body: model.Body
     created_at: model.Timestamp
     updated_at: model.Timestamp | None
 
 
 class ReviewV1(ReviewV2):
-    body: str = Field(alias="text")
+    body: model.Body = Field(alias="text")
 
 
 class NewReviewV1(model.NewReview):
@@ -92,33 +96,44 @@ VERSIONS = [
 
 
 class PageQuery(Input):
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=512)
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | SkipJsonSchema[None] = Field(None, max_length=512, description="Of the previous page.")
 
 
 class ListQuery(PageQuery):
-    post_id: str | None = None
-    author_id: str | None = None
-
-
-# For the contract only: middleware.py has read the token.
-BEARER = HTTPBearer(auto_error=False)
+    post_id: str | SkipJsonSchema[None] = Field(None, description="Only reviews of this post.")
+    author_id: str | SkipJsonSchema[None] = Field(None, description="Only reviews by this user.")
 
 
 def require_scope(*scopes: str) -> Any:
     """Before the input is validated: a caller without the scope gets 401 or 403, not 422. The actions check it too."""
 
-    def require(request: Request, _: Annotated[Any, Depends(BEARER)]) -> Identity:
+    def require(request: Request) -> Identity:
         request.state.identity.require(*scopes)
         return request.state.identity
 
-    return Security(require, scopes=scopes)
+    return Depends(require)
 
 
-Author = Annotated[Identity, require_scope("reviews:write")]
-Deleter = Annotated[Identity, require_scope("reviews:write", "reviews:write:all")]
-IfMatch = Annotated[str | None, Header()]
-IfNoneMatch = Annotated[str | None, Header()]
+Scopes = Sequence[str]
+WRITE = ("reviews:write",)
+DELETE = ("reviews:write", "reviews:write:all")
+Author = Annotated[Identity, require_scope(*WRITE)]
+Deleter = Annotated[Identity, require_scope(*DELETE)]
+PostId = Annotated[str, Path(description="The post.", examples=["1"])]
+UserId = Annotated[str, Path(description="The user.", examples=["1"])]
+ReviewId = Annotated[str, Path(description="The review.", examples=["1"])]
+IfMatch = Annotated[
+    str | SkipJsonSchema[None],
+    Header(
+        alias="If-Match", description="The `ETag` of the version that the client knows; `*` for any.", examples=["*"]
+    ),
+]
+IfNoneMatch = Annotated[str | None, Header(include_in_schema=False)]
+IdempotencyKey = Annotated[
+    str | SkipJsonSchema[None],
+    Header(alias="Idempotency-Key", description="With the same key, a repeated request gets the first result."),
+]
 PROBLEM: Any = {
     "description": "A problem document (RFC 9457).",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
@@ -150,7 +165,7 @@ def write_headers(review: Review) -> dict[str, str]:
     return {"Cache-Control": "no-store", "Cache-Group-Invalidation": write_groups(groups_of_change(review))}
 
 
-def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRouter:
+def create_router(version: Version, actions: Actions) -> APIRouter:
     router = APIRouter(prefix=f"/rest/v{version.number}", responses={"default": PROBLEM})
 
     def etag_of(review: Review) -> str:
@@ -164,20 +179,38 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
         return Response(to_json(review), status, headers, "application/json")
 
     async def respond_with_list(request: Request, query: PageQuery, filters: Filters) -> Response:
-        signed = cursors.of("rest", filters)
-        page = await actions.store.load_page(filters, query.limit, signed.read(query.cursor) if query.cursor else None)
+        cursors = ListCursors("rest", filters)
+        page = await actions.store.load_page(filters, query.limit, cursors.read(query.cursor) if query.cursor else None)
         links = PageLinks(
-            next=signed.write("next", page.items[-1]) if page.has_next and page.items else None,
-            prev=signed.write("prev", page.items[0]) if page.has_prev and page.items else None,
+            next=cursors.write("next", page.items[-1]) if page.has_next and page.items else None,
+            prev=cursors.write("prev", page.items[0]) if page.has_prev and page.items else None,
         )
         items = ",".join(map(to_json, page.items))
         body = f"[{items}]" if version.number == 1 else f'{{"data":[{items}],"page":{links.model_dump_json()}}}'
         link = {"Link": write_links(request, links)}
         return respond_to_read(request, body, body_etag(body.encode()), groups_of_list(filters), link)
 
-    def route(method: str, path: str, name: str, summary: str, model: Any = None, status: int = 200) -> Any:
+    def route(
+        method: str,
+        path: str,
+        name: str,
+        summary: str,
+        model: Any = None,
+        status: int = 200,
+        scopes: Scopes = (),
+        problems: Sequence[int] = (),
+    ) -> Any:
         operation_id = f"{name}V{version.number}"
         options = {"summary": summary, "response_model": model, "status_code": status}
+        # For the reference: `require_scope` enforces them.
+        options["openapi_extra"] = {"security": [{"bearer": [scope]} for scope in scopes]} if scopes else {}
+        descriptions = {
+            None: "The review is deleted.",
+            version.review: "The review.",
+            version.page: "A page of the list.",
+        }
+        options["response_description"] = descriptions[model]
+        options["responses"] = dict.fromkeys(problems, PROBLEM)
         return router.api_route(path, methods=[method], operation_id=operation_id, **options)
 
     @route("GET", "/reviews", "listReviews", "Reviews, newest first", version.page)
@@ -185,23 +218,23 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
         return await respond_with_list(request, query, Filters(post_id=query.post_id, author_id=query.author_id))
 
     @route("GET", "/posts/{id}/reviews", "listPostReviews", "Reviews of a post, newest first", version.page)
-    async def list_post_reviews(request: Request, id: str, query: Annotated[PageQuery, Query()]) -> Response:
+    async def list_post_reviews(request: Request, id: PostId, query: Annotated[PageQuery, Query()]) -> Response:
         return await respond_with_list(request, query, Filters(post_id=id))
 
     @route("GET", "/users/{id}/reviews", "listUserReviews", "Reviews by a user, newest first", version.page)
-    async def list_user_reviews(request: Request, id: str, query: Annotated[PageQuery, Query()]) -> Response:
+    async def list_user_reviews(request: Request, id: UserId, query: Annotated[PageQuery, Query()]) -> Response:
         return await respond_with_list(request, query, Filters(author_id=id))
 
-    @route("GET", "/reviews/{id}", "getReview", "One review", version.review)
-    async def get_review(request: Request, id: str) -> Response:
+    @route("GET", "/reviews/{id}", "getReview", "One review", version.review, problems=[404])
+    async def get_review(request: Request, id: ReviewId) -> Response:
         review = await actions.get(id)
         return respond_to_read(request, to_json(review), etag_of(review), groups_of_review(review.id), {})
 
-    @route("POST", "/reviews", "createReview", "Review a post", version.review, 201)
+    @route("POST", "/reviews", "createReview", "Review a post", version.review, 201, WRITE, [403, 409, 422])
     async def create_review(
         identity: Author,
         body: Annotated[version.new, Body()],
-        idempotency_key: Annotated[str | None, Header()] = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         review, is_replay = await actions.create(identity, body, read_key_header(idempotency_key))
         response = respond_to_write(review, 201)
@@ -210,10 +243,19 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
             response.headers["Idempotency-Replayed"] = "true"
         return response
 
-    @route("PATCH", "/reviews/{id}", "changeReview", "Change a review", version.review)
+    @route(
+        "PATCH",
+        "/reviews/{id}",
+        "changeReview",
+        "Change a review",
+        version.review,
+        200,
+        WRITE,
+        [403, 404, 412, 422, 428],
+    )
     async def change_review(
         identity: Author,
-        id: str,
+        id: ReviewId,
         body: Annotated[version.change, Body(media_type="application/merge-patch+json")],
         if_match: IfMatch = None,
         if_none_match: IfNoneMatch = None,
@@ -221,10 +263,10 @@ def create_router(version: Version, actions: Actions, cursors: Cursors) -> APIRo
         versions = read_precondition(if_match, if_none_match, is_required=True)
         return respond_to_write(await actions.change(identity, id, body, versions))
 
-    @route("DELETE", "/reviews/{id}", "deleteReview", "Delete a review", status=204)
+    @route("DELETE", "/reviews/{id}", "deleteReview", "Delete a review", None, 204, DELETE, [403, 404, 412])
     async def delete_review(
         identity: Deleter,
-        id: str,
+        id: ReviewId,
         if_match: IfMatch = None,
         if_none_match: IfNoneMatch = None,
     ) -> Response:
