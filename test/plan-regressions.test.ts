@@ -132,6 +132,23 @@ test("an operation that waits longer, or asks for a list, fails the check; one m
   });
 });
 
+test("a key that a subgraph no longer resolves is reported with the field that replaces it", () => {
+  const before = edit([
+    ["products", '@key(fields: "id")', '@key(fields: "id") @key(fields: "sku")'],
+    ["products", "title: String", "sku: ID! title: String"],
+    [
+      "shipping",
+      'Product @key(fields: "id") { id: ID!',
+      'Product @key(fields: "id") @key(fields: "sku") { id: ID! sku: ID!',
+    ],
+    ["reviews", 'Product @key(fields: "id") { id: ID!', 'Product @key(fields: "sku") { sku: ID!'],
+  ]);
+  const now = { ...before, shipping: before.shipping.replace('@key(fields: "sku") { id: ID! sku: ID!', "{ id: ID!") };
+  const [change] = compare("{ latest { product { days } } }", now, before);
+  expect(change).toMatchObject({ level: "breaking", code: "PLAN_REGRESSION" });
+  expect(change?.subject).toMatch(/^Product\.(id|sku)$/);
+});
+
 test("a moved field does not concern operations without it, and fewer fetches are no regression", () => {
   expect(compare("{ products { id size } }", edit(moved[0]?.[2] ?? []))).toEqual([]);
   expect(
@@ -160,8 +177,8 @@ function edit(edits: readonly (readonly [keyof Schemas, string, string])[]): Sch
   return schemas;
 }
 
-function compare(query: string, now: Schemas) {
-  const [before, after] = [toState(base), toState(now)];
+function compare(query: string, now: Schemas, from = base) {
+  const [before, after] = [toState(from), toState(now)];
   const text = JSON.stringify({ q: query.replace(/^(query)?/, "query Q ") });
   const { clients } = readClients({
     list: () => ["clients/web/1.json"],

@@ -4,7 +4,7 @@ import { findBase, type GitBase } from "../changes/git-base.ts";
 import { formatCount } from "../composition/composition-report.ts";
 import { printPlace } from "../composition/composition-errors.ts";
 import { type ClientOperation, inDocument } from "./client-operations.ts";
-import { activeOperations, type Client, type ClientFile, isActive, readClients, readFolder } from "./clients.ts";
+import { activeOperations, type Client, isActive, readClients, readFolder } from "./clients.ts";
 
 export interface ClientsRun {
   readonly root: string;
@@ -61,7 +61,9 @@ function describeError({ id, file, line, owner, name }: ClientOperation, error: 
 
 /** Open tabs and installed apps still send the operations of earlier builds, so an operation leaves the list by its expiry only. */
 function proposeExpiry(base: GitBase, clients: readonly Client[], today: string): readonly string[] {
-  const present = new Set(clients.flatMap(({ name, files }) => files.flatMap((file) => keysOf(name, file))));
+  const present = new Set(
+    clients.flatMap(({ name, files }) => files.flatMap(({ operations: ones }) => ones.map((one) => keyOf(name, one)))),
+  );
   const until = new Date(Date.parse(today) + suggestedDays * dayMs).toISOString().slice(0, today.length);
   return readClients(base).clients.flatMap(({ name, owner, files }) =>
     files.flatMap((file) => {
@@ -77,10 +79,6 @@ function proposeExpiry(base: GitBase, clients: readonly Client[], today: string)
       ].join("\n");
     }),
   );
-}
-
-function keysOf(client: string, { operations }: ClientFile): readonly string[] {
-  return operations.map((operation) => keyOf(client, operation));
 }
 
 function keyOf(client: string, { id, document }: ClientOperation): string {

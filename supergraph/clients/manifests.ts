@@ -25,15 +25,19 @@ const forms =
   'has to be Apollo\'s manifest ("format", "version", "operations"), or a map from ids to documents as Relay and GraphQL codegen write it';
 
 /** `@apollo/generate-persisted-query-manifest`; Apollo iOS and Kotlin write the same. */
-const apolloManifest = z.object({
-  format: z.literal("apollo-persisted-query-manifest", 'has to be "apollo-persisted-query-manifest"'),
-  version: z.literal(1, "has to be 1"),
-  operations: z.array(
-    z.object({ id: z.string("has to be a text").min(1, "is empty"), body: z.string("has to be a text") }),
-    "has to be a list",
-  ),
-});
-const idMap = z.record(z.string(), z.string("has to be the text of a document"), forms);
+const apolloManifest = z
+  .object({
+    format: z.literal("apollo-persisted-query-manifest", 'has to be "apollo-persisted-query-manifest"'),
+    version: z.literal(1, "has to be 1"),
+    operations: z.array(
+      z.object({ id: z.string("has to be a text").min(1, "is empty"), body: z.string("has to be a text") }),
+      "has to be a list",
+    ),
+  })
+  .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const));
+const idMap = z
+  .record(z.string(), z.string("has to be the text of a document"), forms)
+  .transform((map) => Object.entries(map));
 
 export function parseManifest(text: string): ParsedManifest {
   let json: unknown;
@@ -45,7 +49,7 @@ export function parseManifest(text: string): ParsedManifest {
     ]);
   }
   const isApollo = typeof json === "object" && json !== null && "format" in json;
-  const result = isApollo ? readApolloManifest(json) : readIdMap(json);
+  const result = (isApollo ? apolloManifest : idMap).safeParse(json);
   if (!result.success) {
     const { issues } = result.error;
     return reject(issues.map(({ path, message }) => ({ line: 1, message: `${path.join(".")} ${message}`.trim() })));
@@ -59,16 +63,6 @@ export function parseManifest(text: string): ParsedManifest {
   if (!isApollo && repeatedKeys.length > 0) return reject(repeatedKeys);
   const lineOf = (id: string) => lines.get(JSON.stringify(id)) ?? 1;
   return { documents: entries.map(([id, body]) => ({ id, text: body, line: lineOf(id) })), problems: [] };
-}
-
-function readApolloManifest(json: unknown) {
-  return apolloManifest
-    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const))
-    .safeParse(json);
-}
-
-function readIdMap(json: unknown) {
-  return idMap.transform((map) => Object.entries(map)).safeParse(json);
 }
 
 function reject(problems: readonly ManifestProblem[]): ParsedManifest {

@@ -68,7 +68,7 @@ export function findPlanChanges(
     if (!document || !before) continue;
     const after = planAfter(document);
     if (!after) broken.push(...equal.map((one) => createBrokenOperation(one, "It cannot be planned any more.")));
-    else if (isCostlier(costsOf(before), costsOf(after)))
+    else if (after.fetches.length > before.fetches.length || needsMoreTime(costsOf(before), costsOf(after)))
       regressions.push({
         operations: equal,
         before: costsOf(before),
@@ -83,10 +83,6 @@ export function findPlanChanges(
 
 function costsOf({ fetches, steps }: OperationPlan): PlanCosts {
   return { fetches: fetches.length, steps, "fetches below lists": fetches.filter((fetch) => fetch.isBelowList).length };
-}
-
-function isCostlier(before: PlanCosts, after: PlanCosts): boolean {
-  return after.fetches > before.fetches || needsMoreTime(before, after);
 }
 
 function needsMoreTime(before: PlanCosts, after: PlanCosts): boolean {
@@ -115,26 +111,20 @@ function describe(cause: string, regressions: readonly Regression[], places: Cha
   };
 }
 
-/**
- * The fields of the plans that other subgraphs resolve, provide or require than before. If there is none, those of which a key changed; else those
- * that a subgraph is now asked for.
- */
+/** The fields of the plans that other subgraphs resolve, provide or require than before; else those that a subgraph is now asked for. */
 function createCauseFinder(baseSdl: string, nowSdl: string) {
   const [base, now] = [parse(baseSdl), parse(nowSdl)];
   const [baseSchema, nowSchema] = [base, now].map((document) =>
     buildASTSchema(document, { assumeValid: true, assumeValidSDL: true }),
   );
-  const isChanged = (coordinate: string, join: typeof fieldJoins) => join(base, coordinate) !== join(now, coordinate);
   return (before: OperationPlan, after: OperationPlan): readonly string[] => {
-    const fetched = listFetched(after, nowSchema);
-    const former = listFetched(before, baseSchema);
+    const [former, fetched] = [listFetched(before, baseSchema), listFetched(after, nowSchema)];
     const fields = [...new Set([...fetched, ...former].map(({ coordinate }) => coordinate))];
-    const moved = fields.filter((coordinate) => isChanged(coordinate, fieldJoins));
+    const moved = fields.filter((coordinate) => fieldJoins(base, coordinate) !== fieldJoins(now, coordinate));
     if (moved.length > 0) return moved;
-    const rekeyed = fields.filter((coordinate) => isChanged(coordinate.split(".")[0] ?? "", typeJoins));
     const known = new Set(former.map(({ service, coordinate }) => `${service} ${coordinate}`));
-    const isNew = fetched.filter(({ service, coordinate }) => !known.has(`${service} ${coordinate}`));
-    return rekeyed.length > 0 ? rekeyed : isNew.map(({ coordinate }) => coordinate);
+    const added = fetched.filter(({ service, coordinate }) => !known.has(`${service} ${coordinate}`));
+    return added.map(({ coordinate }) => coordinate);
   };
 }
 
@@ -147,10 +137,6 @@ function fieldJoins(supergraph: DocumentNode, coordinate: string): string {
     (join) => /graph: \w+/.exec(join)?.[0],
   );
   return [...new Set(graphs)].map((graph) => `@join__field(${graph})`).join();
-}
-
-function typeJoins(supergraph: DocumentNode, type: string): string {
-  return joinsOf(supergraph, type, "join__type").join();
 }
 
 function joinsOf(supergraph: DocumentNode, coordinate: string, directive: string): readonly string[] {
