@@ -79,6 +79,10 @@ test.each<[Files, string]>([
   ],
   [web, "clients/web/client.json:1 (@acme/web-team) the client has no file with operations"],
   [{ ...web, [manifest]: apollo, "clients/3.json": apollo }, "clients/3.json: move it into a folder"],
+  [
+    Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`clients/c${i}/1.json`, apollo])),
+    "clients/ has 201 clients, 200 at most.",
+  ],
   [{ ...web, "clients/web/queries.js": "" }, "is no manifest (.json) and no .graphql file"],
   [
     { ...web, "clients/web/a.graphql": "query A { a }\n{ b }" },

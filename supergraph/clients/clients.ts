@@ -58,10 +58,9 @@ export function readClients(tree: FileTree): ClientRegistry {
   for (const path of byClient.get("") ?? [])
     problems.push(`${path}: move it into a folder with the name of its client.`);
   byClient.delete("");
-  if (byClient.size > clientsMax) problems.push(`clients/ has ${byClient.size} clients, ${clientsMax} at most.`);
-  const clients = [...byClient]
-    .slice(0, clientsMax)
-    .map(([name, files]) => readClient(name, files.toSorted(), tree, problems));
+  if (byClient.size > clientsMax)
+    return { clients: [], problems: [`clients/ has ${byClient.size} clients, ${clientsMax} at most.`] };
+  const clients = [...byClient].map(([name, files]) => readClient(name, files.toSorted(), tree, problems));
   problems.push(...findRepeatedIds(clients));
   return { clients, problems };
 }
