@@ -1,19 +1,20 @@
+// `npm run check`: composes the schemas, and compares what clients depend on with a commit.
 import { parseArgs } from "node:util";
-import {
-  type AcceptanceResult,
-  acceptedChangesFile,
-  applyAcceptedChanges,
-  printEntriesFor,
-  readAcceptedChanges,
-} from "./changes/accepted-changes.ts";
-import { type Change, printChange } from "./changes/changes.ts";
-import { type PlatformState, readBaseState, readCurrentState } from "./changes/platform-state.ts";
-import { reportCompositionErrors } from "./composition/composition-report.ts";
-import { findBase, type GitBase } from "./changes/git-base.ts";
+import { buildSchema } from "graphql";
+import { applyAcceptedChanges, readAcceptedChanges } from "./changes/accepted-changes.ts";
+import { findBase } from "./changes/git-base.ts";
 import { findDocumentChanges } from "./changes/openapi-changes.ts";
+import { type PlatformState, readBaseState, readCurrentState } from "./changes/platform-state.ts";
 import { findRouteChanges, findRoutePlaces } from "./changes/route-changes.ts";
-import { findSchemaBaseline } from "./composition/schema-baseline.ts";
 import { findSchemaChanges } from "./changes/schema-changes.ts";
+import type { Change } from "./changes/changes.ts";
+import { type CheckFormat, type CheckReport, printReport } from "./check-report.ts";
+import { judgeChanges } from "./clients/broken-operations.ts";
+import type { ClientOperation } from "./clients/client-operations.ts";
+import { activeOperations, readClients, readFolder } from "./clients/clients.ts";
+import { findPlanChanges, type PlanOperation } from "./clients/plan-changes.ts";
+import { reportCompositionErrors } from "./composition/composition-report.ts";
+import { findSchemaBaseline } from "./composition/schema-baseline.ts";
 import { DescriptorError, readServices } from "./services.ts";
 import { readSubgraphs, type Subgraph } from "./subgraphs.ts";
 
@@ -22,50 +23,56 @@ export interface CheckRun {
   readonly args: readonly string[];
   readonly today: string;
   readonly subgraphs?: readonly Subgraph[];
+  createPlanner(supergraphSdl: string): PlanOperation;
   print(text: string): void;
 }
-
-/** 0: no base, or every breaking change is accepted. 1: invalid files, or a change that breaks clients. 2: wrong usage, or the check failed. */
-export type CheckExitCode = 0 | 1 | 2;
 
 interface CheckOptions {
   readonly against?: string | undefined;
   readonly all: boolean;
+  readonly format: CheckFormat;
 }
 
-const commitDigits = 10;
-const howToAccept = `To accept a change that no client depends on, add it to ${acceptedChangesFile} with a reason:`;
+/** @returns the exit code. */
+export async function runCheck(command: CheckRun): Promise<CheckReport["code"]> {
+  const options = readOptions(command.args);
+  const report = options
+    ? await check(command, options)
+    : finish(2, "usage: npm run check [-- --against REF --all --markdown|--json]");
+  command.print(printReport(report, options?.format ?? "text"));
+  return report.code;
+}
 
-export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
-  const { root, args, today, print } = command;
-  const finish = (code: CheckExitCode, ...lines: readonly string[]) => {
-    print(lines.map((line) => `${line}\n`).join(""));
-    return code;
-  };
+async function check(command: CheckRun, { against, all }: CheckOptions): Promise<CheckReport> {
+  const { root, today } = command;
   try {
     const { subgraphs = readServices(root) } = command;
-    const options = readOptions(args);
-    if (!options) return finish(2, "usage: npm run check [-- --against REF --all]");
-    const base = findBase(root, options.against);
-    if (!base && options.against !== undefined) return finish(2, `Unknown commit ${options.against}.`);
+    const base = findBase(root, against);
+    if (!base && against !== undefined) return finish(2, `Unknown commit ${against}.`);
     const current = await readCurrentState(root, subgraphs);
     if (!current.ok) {
-      const report = reportCompositionErrors(current.errors, {
-        sources: readSubgraphs(root, subgraphs),
-        baseline: findSchemaBaseline(root, options.against),
-        all: options.all,
-      });
-      return finish(1, ...report);
+      const sources = readSubgraphs(root, subgraphs);
+      const baseline = findSchemaBaseline(root, against);
+      return finish(1, ...reportCompositionErrors(current.errors, { sources, baseline, all }));
     }
-    print(current.warnings.map((warning) => `note: ${warning}\n`).join(""));
+    const notes = current.warnings;
     const baseState = base && readBaseState(base, subgraphs);
     const acceptedChanges = readAcceptedChanges(root);
-    if (!acceptedChanges.ok) return finish(1, ...acceptedChanges.errors);
-    if (!base || !baseState) return finish(0, `The supergraph composes. ${explainMissingBase(base)}`);
-    const changes = await findChanges(baseState, current.state);
-    const result = applyAcceptedChanges(changes, acceptedChanges.entries, today);
-    const exitCode = result.breaking.length > 0 ? 1 : 0;
-    return finish(exitCode, ...reportChanges(changes, result, base, today));
+    const { clients, problems } = readClients(readFolder(root));
+    const errors = [...(acceptedChanges.ok ? [] : acceptedChanges.errors), ...problems];
+    if (!acceptedChanges.ok || errors.length > 0) return { ...finish(1, ...errors), notes };
+    if (!base || !baseState) {
+      const reason = base
+        ? `${base.name} has no supergraph to compare with.`
+        : "The repository has no commit to compare with.";
+      return { ...finish(0, `The supergraph composes. ${reason}`), notes };
+    }
+    const operations = activeOperations(clients, today);
+    const changes = await findChanges(baseState, current.state, operations, command);
+    const acceptance = applyAcceptedChanges(changes, acceptedChanges.entries, today);
+    const releases = [...new Set(operations.map(({ release }) => release))];
+    const code = acceptance.breaking.length > 0 ? 1 : 0;
+    return { code, notes, lines: [], comparison: { changes, acceptance, base, releases, today } };
   } catch (error) {
     if (error instanceof DescriptorError) return finish(1, error.message);
     const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -73,56 +80,32 @@ export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
   }
 }
 
-async function findChanges(base: PlatformState, now: PlatformState): Promise<Change[]> {
-  const schemaChanges = await findSchemaChanges(base.graph, now.graph);
+function finish(code: CheckReport["code"], ...lines: readonly string[]): CheckReport {
+  return { code, notes: [], comparison: undefined, lines };
+}
+
+async function findChanges(
+  base: PlatformState,
+  now: PlatformState,
+  operations: readonly ClientOperation[],
+  { createPlanner }: CheckRun,
+): Promise<readonly Change[]> {
+  const schemas = { base: buildSchema(base.graph.apiSdl), now: buildSchema(now.graph.apiSdl) };
+  const judged = judgeChanges(await findSchemaChanges(base.graph, now.graph), operations, schemas);
+  const planChanges = findPlanChanges(base.graph, now.graph, judged.valid, createPlanner);
   const routeChanges = findRouteChanges(base.routes, now.routes, base.subgraphs);
   const placesOf = (operationId: string) => findRoutePlaces(operationId, base.routes, now.routes, base.subgraphs);
   const documentChanges = findDocumentChanges(base.documents, now.documents, placesOf);
-  return [...schemaChanges, ...routeChanges, ...documentChanges];
-}
-
-function reportChanges(
-  changes: readonly Change[],
-  { breaking, unlisted, accepted, errors, unused }: AcceptanceResult,
-  base: GitBase,
-  today: string,
-): string[] {
-  const reported = changes.filter((change) => change.level === "dangerous" || breaking.includes(change));
-  const unusedLines = unused.map(
-    ({ line, change }) =>
-      `UNUSED ${acceptedChangesFile}:${line} ${change}: no breaking change matches it, compared with ${base.name}. Remove the entry.`,
-  );
-  const proposedEntries = unlisted.length > 0 ? [howToAccept, ...printEntriesFor(unlisted, today)] : [];
-  return [
-    ...reported.map((change) => printChange(change, base.name)),
-    ...accepted.map(({ change, owner, until, reason }) => `ACCEPTED ${change} (${owner}) until ${until}: ${reason}`),
-    ...errors,
-    ...unusedLines,
-    ...proposedEntries,
-    summarize(breaking.length, accepted.length, base),
-  ];
-}
-
-function summarize(breakingCount: number, acceptedCount: number, { name, commit }: GitBase): string {
-  const compared = `compared with ${name} (${commit.slice(0, commitDigits)}).`;
-  if (breakingCount > 0) {
-    const changes = breakingCount === 1 ? "change" : "changes";
-    const accepted = acceptedCount > 0 ? `, ${acceptedCount} accepted` : "";
-    return `${breakingCount} breaking ${changes}${accepted}, ${compared}`;
-  }
-  if (acceptedCount === 1) return `The supergraph composes; 1 breaking change is accepted, ${compared}`;
-  if (acceptedCount > 1) return `The supergraph composes; ${acceptedCount} breaking changes are accepted, ${compared}`;
-  return `The supergraph composes and breaks no client, ${compared}`;
-}
-
-function explainMissingBase(base: GitBase | undefined): string {
-  return base ? `${base.name} has no supergraph to compare with.` : "The repository has no commit to compare with.";
+  return [...judged.changes, ...planChanges, ...routeChanges, ...documentChanges];
 }
 
 function readOptions(args: readonly string[]): CheckOptions | undefined {
-  const options = { against: { type: "string" }, all: { type: "boolean", default: false } } as const;
+  const flag = { type: "boolean", default: false } as const;
+  const options = { against: { type: "string" }, all: flag, markdown: flag, json: flag } as const;
   try {
-    return parseArgs({ args: [...args], options, strict: true }).values;
+    const { against, all, markdown, json } = parseArgs({ args: [...args], options, strict: true }).values;
+    if (markdown && json) return undefined;
+    return { against, all, format: json ? "json" : markdown ? "markdown" : "text" };
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateRepository } from "../scripts/generate.ts";
+import { createOperationPlanner } from "../scripts/check/operation-planner.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { commitAll, commitRepository, git } from "./supergraph/committed-repository.ts";
 import {
@@ -49,6 +50,7 @@ test("a removed field fails the check, with its owner, file, former line and an 
   expect(text.split("\n")).toEqual([
     `BREAKING ${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of HEAD FIELD_REMOVED User.email`,
     "  Field 'email' was removed from object type 'User'",
+    "  Clients: unknown, as clients/ has no operations.",
     expect.stringMatching(/^ {2}Instead: keep the field, mark it @deprecated/),
     "To accept a change that no client depends on, add it to supergraph/accepted-changes.yaml with a reason:",
     "- change: FIELD_REMOVED User.email",
@@ -390,6 +392,87 @@ test("a document that accepts more input breaks no client", async () => {
   await checkDocuments(withChange(documentedFiles, userDocumentsFile, "max(80)", "max(160)"), 0);
 });
 
+const clients = {
+  "clients/web/client.json": '{ "owner": "@acme/web-team", "contact": "web@acme.example" }',
+  "clients/web/3.json":
+    '{ "a1": "query Me { user(id: 1) { email } }", "a2": "query Mail { users { ...M } } fragment M on User { email }" }',
+  "clients/app/client.json":
+    '{ "owner": "@acme/app-team", "contact": "app@acme.example", "expires": { "1.json": "2026-05-31" } }',
+  "clients/app/1.json": '{ "b1": "query Old { user(id: 1) { email } }" }',
+  "clients/app/2.json": '{ "b2": "query Name { user(id: 1) { name } }" }',
+};
+const withoutEmail = (files: Files) => withChange({ ...files, ...clients }, users, "  email: String\n  nick", "  nick");
+
+test("a breaking change names the clients and operations that it breaks, and those that it does not", async () => {
+  const { code, text } = await checkEdit(withoutEmail);
+  expect(code).toBe(1);
+  expect(text).toContain("  Clients: web@3 (@acme/web-team): 2 operations (Me, Mail); app@2 unaffected.\n");
+  const unused = await checkEdit((files) => withoutNickname({ ...files, ...clients }));
+  expect(unused.code).toBe(1);
+  expect(unused.text).toContain("  Clients: no known client uses it.\n");
+});
+
+test("--json has each change with what it breaks, and whether it fails", async () => {
+  const edit = (files: Files) => withEntries(withoutNickname(withoutEmail(files)), nicknameRemoval);
+  const { code, text } = await checkEdit(edit, ["--json"]);
+  expect(code).toBe(1);
+  const breaks = [{ release: "web@3", owner: "@acme/web-team", operations: ["Me", "Mail"] }];
+  expect(JSON.parse(text)).toMatchObject({
+    verdict: "failed",
+    base: { name: "HEAD" },
+    releases: ["app@2", "web@3"],
+    changes: [
+      { level: "breaking", code: "FIELD_REMOVED", subject: "User.email", fails: true, breaks },
+      { level: "breaking", code: "FIELD_REMOVED", subject: "User.nickname", fails: false, breaks: [] },
+    ],
+    accepted: [{ change: "FIELD_REMOVED User.nickname" }],
+  });
+});
+
+test("--markdown is a table for a comment on a pull request", async () => {
+  const { code, text } = await checkEdit(withoutEmail, ["--markdown"]);
+  expect(code).toBe(1);
+  const line = lineOf(sampleFiles, users, "email: String");
+  expect(text.split("\n")).toEqual([
+    "### Schema check failed",
+    "",
+    expect.stringMatching(/^1 breaking change, compared with HEAD/),
+    "",
+    "| level | change | what | where | known clients |",
+    "|---|---|---|---|---|",
+    `| breaking | \`FIELD_REMOVED User.email\` | Field 'email' was removed from object type 'User' | ${users}:${line}:3 (@tributary/users-team) as of HEAD | web@3 (@acme/web-team): 2 operations (Me, Mail); app@2 unaffected |`,
+    "",
+    "",
+  ]);
+  const invalid = await checkEdit((files) => withChange(files, posts, "author: User", "author: Usr"), ["--markdown"]);
+  expect(invalid.text).toMatch(/^### Schema check failed\n\n```text\n.*INVALID_GRAPHQL/s);
+  expect(await checkEdit((files) => files, ["--markdown", "--json"])).toMatchObject({ code: 2 });
+});
+
+test("an invalid manifest fails the check, with its file and owner", async () => {
+  const { code, text } = await checkEdit((files) => ({ ...files, ...clients, "clients/web/3.json": "{" }));
+  expect(code).toBe(1);
+  expect(text).toMatch(/^clients\/web\/3\.json:1 \(@acme\/web-team\) is not valid JSON/);
+});
+
+test("a field that moves to another service fails the check, if an operation then needs more steps", async () => {
+  const move = (files: Files) =>
+    withChange(
+      withChange({ ...files, ...clients }, users, "  email: String\n  nick", "  nick"),
+      posts,
+      "  posts(first",
+      "  email: String\n  posts(first",
+    );
+  const { code, text } = await checkEdit(move);
+  expect(code).toBe(1);
+  const line = lineOf(sampleFiles, users, "  email: String");
+  expect(text).toContain(`BREAKING ${users}:${line}:3 (@tributary/users-team) as of HEAD PLAN_REGRESSION User.email\n`);
+  expect(text).toContain(
+    "Me needs 2 fetches instead of 1, 2 steps instead of 1.\n  Clients: web@3 (@acme/web-team): 2 operations",
+  );
+  expect(text).toContain("- change: PLAN_REGRESSION User.email\n");
+});
+
 /** Commits the sample in one repository and checks the edited files in another one, as Node imports a file's first version only. */
 async function checkDocuments(edited: Files, code: number): Promise<string> {
   const root = writeDocumentedRepository(documentedFiles);
@@ -409,11 +492,11 @@ function withEntries(files: Files, entries: string): Files {
   return { ...files, "supergraph/accepted-changes.yaml": entries };
 }
 
-async function checkEdit(edit: (files: Files) => Files) {
+async function checkEdit(edit: (files: Files) => Files, args: readonly string[] = []) {
   const root = writeRepository({});
   cpSync(template, root, { recursive: true });
   writeFiles(root, edit(sampleFiles));
-  return check(root);
+  return check(root, args);
 }
 
 async function checkChange(before: Files, after: Files) {
@@ -425,5 +508,8 @@ async function checkChange(before: Files, after: Files) {
 async function check(root: string, args: readonly string[] = [], list = sampleServices) {
   let text = "";
   const print = (more: string) => void (text += more);
-  return { code: await runCheck({ root, args, subgraphs: list, today, print }), text };
+  return {
+    code: await runCheck({ root, args, subgraphs: list, today, createPlanner: createOperationPlanner, print }),
+    text,
+  };
 }

@@ -6,6 +6,7 @@ import { createChangeHandler } from "../scripts/start/dev-loop/apply-changes.ts"
 import { composeSources } from "../scripts/start/dev-loop/composition.ts";
 import { readSubgraphs } from "../supergraph/subgraphs.ts";
 import { publishedFiles } from "../scripts/start/parts.ts";
+import { createOperationPlanner } from "../scripts/check/operation-planner.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { commitRepository, git } from "./supergraph/committed-repository.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
@@ -123,7 +124,15 @@ test("the summary does not mention --all if every error is printed in full", asy
 async function report(root: string, edited: Files, ...args: readonly string[]): Promise<readonly string[]> {
   writeFiles(root, edited);
   let text = "";
-  expect(await runCheck({ root, args, today: "2026-06-01", print: (more) => (text += more) })).toBe(1);
+  expect(
+    await runCheck({
+      root,
+      args,
+      today: "2026-06-01",
+      createPlanner: createOperationPlanner,
+      print: (more) => (text += more),
+    }),
+  ).toBe(1);
   return text.trimEnd().split("\n");
 }
 

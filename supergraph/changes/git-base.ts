@@ -9,6 +9,8 @@ export interface GitBase {
   readonly commit: string;
   /** Undefined if the file does not exist. */
   read(path: string): string | undefined;
+  /** The paths of the files below a folder; none if it does not exist. */
+  list(folder: string): readonly string[];
 }
 
 /**
@@ -27,7 +29,14 @@ export function findBase(root: string, against?: string): GitBase | undefined {
 }
 
 function baseAt(root: string, name: string, commit: string | undefined): GitBase | undefined {
-  return commit === undefined ? undefined : { name, commit, read: (path) => git(root, "show", `${commit}:./${path}`) };
+  if (commit === undefined) return undefined;
+  return {
+    name,
+    commit,
+    read: (path) => git(root, "show", `${commit}:./${path}`),
+    list: (folder) =>
+      (git(root, "ls-tree", "-r", "-z", "--name-only", commit, "--", `${folder}/`) ?? "").split("\0").filter(Boolean),
+  };
 }
 
 function resolveCommit(root: string, ref: string): string | undefined {

@@ -196,7 +196,7 @@ function isPrintedInFull({ edit, errors }: Cause): boolean {
   );
 }
 
-function formatCount(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 

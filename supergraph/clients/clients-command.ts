@@ -1,0 +1,86 @@
+// `npm run clients`: lists the known clients, and validates their operations against supergraph/api.graphql.
+import { buildSchema, type GraphQLError, type GraphQLSchema, print, validate } from "graphql";
+import { findBase, type GitBase } from "../changes/git-base.ts";
+import { formatCount } from "../composition/composition-report.ts";
+import { printPlace } from "../composition/composition-errors.ts";
+import { type ClientOperation, inDocument } from "./client-operations.ts";
+import { activeOperations, type Client, isActive, readClients, readFolder } from "./clients.ts";
+
+export interface ClientsRun {
+  readonly root: string;
+  /** In UTC: `2026-12-31`. */
+  readonly today: string;
+  print(text: string): void;
+}
+
+const dayMs = 24 * 60 * 60_000;
+/** Time for open tabs and installed apps to be updated. */
+const suggestedDays = 90;
+const errorsMax = 5;
+const namesMax = 5;
+
+/** @returns the exit code: 0 if all files and operations are valid. */
+export function runClients({ root, today, print: write }: ClientsRun): 0 | 1 {
+  const tree = readFolder(root);
+  const { clients, problems } = readClients(tree);
+  const operations = activeOperations(clients, today);
+  const schema = buildSchema(tree.read("supergraph/api.graphql") ?? "type Query");
+  const invalid = operations.flatMap((operation) => validateOperation(operation, schema));
+  const base = findBase(root);
+  const removed = base ? proposeExpiry(base, clients, today) : [];
+  const lines = [...clients.flatMap((client) => listClient(client, today)), ...problems, ...invalid, ...removed];
+  const problemCount = problems.length + invalid.length + removed.length;
+  lines.push(
+    `${formatCount(clients.length, "client")}, ${formatCount(operations.length, "operation")}: ${problemCount === 0 ? "all valid" : formatCount(problemCount, "problem")}.`,
+  );
+  write(lines.map((line) => `${line}\n`).join(""));
+  return problemCount === 0 ? 0 : 1;
+}
+
+function listClient({ name, owner, contact, files }: Client, today: string): readonly string[] {
+  const lines = files.map((file) => {
+    const expiry = file.until === undefined ? "" : `, until ${file.until}`;
+    const state = isActive(file, today) ? expiry : `, expired on ${file.until}: remove the file`;
+    return `  ${file.release}: ${formatCount(file.operations.length, "operation")} in ${file.path}${state}`;
+  });
+  return [`${name} (${owner}, ${contact})`, ...lines];
+}
+
+function validateOperation(operation: ClientOperation, schema: GraphQLSchema): readonly string[] {
+  const errors = validate(schema, operation.document, undefined, { maxErrors: errorsMax });
+  return errors.map((error) => describeError(operation, error));
+}
+
+/** A line of a document in a manifest is no line of its file. */
+function describeError({ id, file, line, owner, name }: ClientOperation, error: GraphQLError): string {
+  const errorLine = error.locations?.[0]?.line ?? 1;
+  const place = id === undefined ? { file: error.source?.name ?? file, line: errorLine } : { file, line };
+  const suffix = id === undefined ? "" : inDocument(errorLine);
+  return `${printPlace({ ...place, owner })} ${name}: ${error.message}${suffix}`;
+}
+
+/** Open tabs and installed apps still send the operations of earlier builds, so an operation leaves the list by its expiry only. */
+function proposeExpiry(base: GitBase, clients: readonly Client[], today: string): readonly string[] {
+  const present = new Set(
+    clients.flatMap(({ name, files }) => files.flatMap(({ operations: ones }) => ones.map((one) => keyOf(name, one)))),
+  );
+  const until = new Date(Date.parse(today) + suggestedDays * dayMs).toISOString().slice(0, today.length);
+  return readClients(base).clients.flatMap(({ name, owner, files }) =>
+    files.flatMap((file) => {
+      const removed = file.operations.filter((operation) => !present.has(keyOf(name, operation)));
+      if (removed.length === 0 || !isActive(file, today)) return [];
+      const expiring = file.name.replace(/(\.\w+)$/, `-until-${until}$1`);
+      const names = removed.slice(0, namesMax).map((operation) => operation.name);
+      const more = removed.length > namesMax ? ` and ${removed.length - namesMax} more` : "";
+      return [
+        `${printPlace({ file: file.path, owner })} lost ${names.join(", ")}${more}, compared with ${base.name}. Restore the file beside the new one, and let it expire:`,
+        `  git show ${base.commit.slice(0, 10)}:${file.path} > clients/${name}/${expiring}`,
+        `  in clients/${name}/client.json: "expires": { "${expiring}": "${until}" }`,
+      ].join("\n");
+    }),
+  );
+}
+
+function keyOf(client: string, { id, document }: ClientOperation): string {
+  return `${client} ${id ?? print(document)}`;
+}
