@@ -17,8 +17,9 @@ interface TokenArguments {
 
 /** @throws CommandError with the usage for invalid arguments. */
 export function readArguments(argv: readonly string[]): TokenArguments {
-  const options = { scope: { type: "string" }, ttl: { type: "string" } } as const;
+  const options = { help: { type: "boolean" }, scope: { type: "string" }, ttl: { type: "string" } } as const;
   const { positionals, values } = parseCommandLine({ args: [...argv], options, allowPositionals: true }, usage);
+  if (values.help) throw new CommandError(usage, { exitCode: 0 });
   const [user, ...others] = positionals;
   if (user === undefined || others.length > 0) throw createUsageError("Write one user.", usage);
   if (values.ttl !== undefined && !/^\d+$/.test(values.ttl))
