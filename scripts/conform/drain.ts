@@ -37,16 +37,16 @@ export async function drainService(o: DrainOptions): Promise<Drain> {
   await readHead(open(), health);
   o.terminate();
   const deadlineMs = performance.now() + noticeMsMax;
-  while (isServing(await readHead(open(), health)) && performance.now() < deadlineMs) await sleep(noticePollMs);
-  const afterSignal = await readHead(open(), `${head}\r\n${body}`);
+  let afterSignal: string;
+  do {
+    // A signal takes a moment to arrive.
+    await sleep(noticePollMs);
+    afterSignal = await readHead(open(), `${head}\r\n${body}`);
+  } while (afterSignal !== "" && !isClosing(afterSignal) && performance.now() < deadlineMs);
   socket.write(body.slice(10));
   const inFlight = await response;
   socket.destroy();
   return { inFlight, afterSignal, ended: await o.ended };
-}
-
-function isServing(head: string): boolean {
-  return head.startsWith("HTTP/1.1 200 ") && !isClosing(head);
 }
 
 /** @param head status line and headers of a response. */
