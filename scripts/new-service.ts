@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findFreePort, readServices, type Service, toVariablePrefix } from "../supergraph/services.ts";
+import { findFreePort, readServices, type Service } from "../supergraph/services.ts";
 import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
@@ -10,9 +10,9 @@ import { copyContract, renderContract } from "./new-service/contract.ts";
 import { findNameProblems, findProblems } from "./new-service/requirements.ts";
 import { renderTemplate } from "./new-service/template.ts";
 import { findForeignChanges, forgetFileHashes, recordFileHashes } from "./new-service/working-tree.ts";
+import { addressVariable } from "./start/parts.ts";
 import { addWorkspace, removeWorkspace } from "./new-service/workspace.ts";
 
-const addressVariable = (service: string) => `${toVariablePrefix(service)}_URL`;
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 const usage = `Usage: npm run new:service -- NAME --entity ENTITY [options]
