@@ -51,6 +51,7 @@ async function serve(): Promise<void> {
     handler: gateway.handler,
     prepare: gateway.prepare,
     incompleteRequests: gateway.incompleteRequests,
+    heldRejections: gateway.heldRejections,
     host: config.host,
     port: config.port,
     log,

@@ -11,6 +11,7 @@
  * Two paths call the pipeline; both have the same rules. The full path (paths/full.ts) takes every request: Express routes it, and Apollo Server
  * validates the document. The fast path (paths/fast.ts) comes first and takes operations that the full path has validated before, without both.
  */
+import type { HeldRejections } from "@tributary/kit/admission/held-rejections";
 import type { PriorityClass } from "@tributary/kit/admission/priority";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import type { TagHeader } from "@tributary/kit/rest/cache-tags";
@@ -32,6 +33,7 @@ export interface PipelineOptions extends ExecuteOptions {
   readonly exposesPlans: boolean;
   readonly charges: Charges;
   readonly admission: OperationAdmission;
+  readonly heldRejections: HeldRejections;
   /** The header with the cache groups and their services for a CDN, besides `Cache-Groups`. */
   readonly tagHeader: TagHeader | undefined;
   readonly send: SendResponse;
@@ -51,7 +53,7 @@ export interface Pipeline {
 const receiptHeaderName = receiptHeader.toLowerCase();
 
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { admission, charges, send } = options;
+  const { admission, heldRejections, charges, send } = options;
   return {
     async serve(exchange, received, { generation, release }) {
       const { responseType } = received;
@@ -60,7 +62,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       // Usually true at once: a promise only while the gateway is saturated.
       const isAdmitted = entered === true || (await entered);
       try {
-        if (!isAdmitted) return send(exchange, rejectOverloaded(responseType));
+        if (!isAdmitted) return heldRejections.hold(() => send(exchange, rejectOverloaded(responseType)));
         settings.blocks?.check(caller?.client, undefined);
         const subgraphs = generation.connect(settings.subgraphs);
         const result = await execute(generation, toExecutionRequest(exchange, received, subgraphs, options), options);

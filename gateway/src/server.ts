@@ -1,6 +1,7 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express.
 import type { RequestListener, Server } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
+import { createHeldRejections, type HeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -50,6 +51,7 @@ import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
 export interface Gateway {
   readonly handler: RequestListener;
   readonly incompleteRequests: IncompleteRequests;
+  readonly heldRejections: HeldRejections;
   /** Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
   isReady(): boolean;
@@ -103,6 +105,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const { charges, incompleteRequests } = receiving;
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
+  const heldRejections = createHeldRejections();
   const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
   const pipeline = createPipeline({
     requestTimeoutMs: config.requestTimeoutMs,
@@ -111,6 +114,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     tagHeader: config.tagHeader,
     receipts: createReceipts(config.consistencyKeys),
     admission: createOperationAdmission(admission),
+    heldRejections,
     charges,
     send,
     observe,
@@ -127,6 +131,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   return {
     handler: (request, response) => handle(createExchange(request, response)),
     incompleteRequests,
+    heldRejections,
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,

@@ -44,6 +44,7 @@ async function serve(): Promise<void> {
     handler: proxy.handler,
     prepare: proxy.prepare,
     incompleteRequests: proxy.incompleteRequests,
+    heldRejections: proxy.heldRejections,
     optimizeEmptyRequests: true,
     // `unread`: the server rejects such a request before it is read.
     onOverloaded: () => observers.admission?.onRejected("unread"),

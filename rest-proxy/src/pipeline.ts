@@ -12,7 +12,6 @@
  */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
@@ -29,7 +28,13 @@ import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts
 import { compressReads } from "./resource-cache/compression.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
-import { isForeignError, isUnstarted, replaceForeignError, respondWithProblem } from "./respond/problems.ts";
+import {
+  isForeignError,
+  isUnstarted,
+  rejectOverloaded,
+  replaceForeignError,
+  respondWithProblem,
+} from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
 import { closeResponseIfUnread, respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
@@ -206,7 +211,7 @@ const forwardCpuMs = { request: 0.08, perKb: 0.0014 };
 
 /**
  * Cache hits do not need admission, since a hit costs less than a rejection.
- * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, for an invalid body, and what `forward` throws; ClientDisconnected.
+ * A request that is not admitted is rejected, perhaps later. @throws AppError for an invalid body, and what `forward` throws; ClientDisconnected.
  */
 async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Promise<void> {
   const { request, response, method, url, route, caller, uncachedRoute } = uncached;
@@ -216,7 +221,7 @@ async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Pro
   const entered = stages.admission.enter(priority, caller.key);
   // No `await` for a request that is admitted at once.
   const isAdmitted = entered === true || (await entered);
-  if (!isAdmitted) throw overloadedError;
+  if (!isAdmitted) return stages.heldRejections.hold(() => rejectOverloaded(uncached));
   const { socket } = request;
   const writtenBefore = socket.bytesWritten;
   try {

@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from "node:http";
+import type { HeldRejections } from "@tributary/kit/admission/held-rejections";
 import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
@@ -12,6 +13,7 @@ import type { UsageCount } from "./telemetry/observations.ts";
 export interface RestProxy {
   readonly handler: RequestListener;
   readonly incompleteRequests: IncompleteRequests;
+  readonly heldRejections: HeldRejections;
   /** Limits connections, and sets how the server handles `Expect` and input that is not valid HTTP. Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Requests for versions older than the newest, since the start of the process. For tests: the process itself logs these counts every hour. */
@@ -31,6 +33,7 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
       handleRequest(openExchange(request, response, observers?.requests), stages);
     },
     incompleteRequests: stages.incompleteRequests,
+    heldRejections: stages.heldRejections,
     prepare(server, pendingResponses) {
       const unlimited = [...config.callerConfig.trustedProxies, ...config.rateLimitConfig.exempt];
       limitConnections(server, { unlimited, observe });

@@ -1,5 +1,6 @@
 /** The one place where the stages are assembled: creates their parts from the proxy's options. `pipeline.ts` calls these parts for each request. */
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
+import { createHeldRejections, type HeldRejections } from "@tributary/kit/admission/held-rejections";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
@@ -48,6 +49,7 @@ export interface Stages {
   readonly callerLimits: CallerLimits;
   readonly charges: RestCharges;
   readonly admission: Admission;
+  readonly heldRejections: HeldRejections;
   readonly documents: Documents;
   readonly table: RouteTable;
   readonly routeCache: RouteCache;
@@ -101,6 +103,7 @@ export function createStages(options: RestProxyOptions): Stages {
       queueDelayMs: compression.queueDelayMs,
       observer: observers?.admission,
     }),
+    heldRejections: createHeldRejections(),
     documents: createDocuments({
       texts: options.documents,
       retirements,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
+import type { HeldRejections } from "../admission/held-rejections.ts";
 import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { ConfigError } from "./env.ts";
 import { hasOneHost } from "../http/host.ts";
@@ -47,10 +48,12 @@ export interface ServerOptions {
   readonly requestTimeoutMs?: number;
   /** Node's option: a request without a body never emits `end`. Saves 6 % of a cache hit. */
   readonly optimizeEmptyRequests?: boolean;
-  /** Without `incompleteRequests`; further ones get `overloadedResponse`. Default: no limit. */
+  /** Without `incompleteRequests` and `heldRejections`; further ones get `overloadedResponse`. Default: no limit. */
   readonly requestsInFlightMax?: number;
   /** Not counted for `requestsInFlightMax`: they have limits of their own. */
   readonly incompleteRequests?: Pick<IncompleteRequests, "count">;
+  /** Default: each rejection is sent at once. */
+  readonly heldRejections?: HeldRejections;
   readonly onOverloaded?: () => void;
   readonly overloadedResponse?: OverloadedResponse;
   /** Before the server listens, to add listeners such as `clientError`. */
@@ -63,7 +66,7 @@ export interface ServerOptions {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, log, drainDelayMs, shutdownGraceMs } = options;
-  const { incompleteRequests, requestsInFlightMax = Infinity } = options;
+  const { incompleteRequests, heldRejections, requestsInFlightMax = Infinity } = options;
   const overloadedResponse = options.overloadedResponse ?? overloadedProblem;
   const pendingResponses = createPendingResponseList();
   let isDraining = false;
@@ -79,9 +82,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       void respondToHealth(request, response, readiness);
       return;
     }
-    if (pendingResponses.count() - (incompleteRequests?.count() ?? 0) > requestsInFlightMax) {
+    const notInFlight = (incompleteRequests?.count() ?? 0) + (heldRejections?.count() ?? 0);
+    if (pendingResponses.count() - notInFlight > requestsInFlightMax) {
       options.onOverloaded?.();
-      respondOverloaded(response, overloadedResponse);
+      const reject = () => respondOverloaded(response, overloadedResponse);
+      if (heldRejections) heldRejections.hold(reject);
+      else reject();
       return;
     }
     options.handler(request, response);

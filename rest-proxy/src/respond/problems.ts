@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
+import { overloadedError, overloadedProblem, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import { toProblemDocument, writeProblem } from "@tributary/kit/http/problem";
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { discardRest } from "../admit/body.ts";
@@ -28,6 +29,25 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   // For a 406 no version was chosen, so route/version.ts has not added it.
   if (clientError.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
   writeProblem(response, clientError, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
+}
+
+/** It is prepared once: the rejection of an overloaded proxy has to cost little. So it has the request's id in `X-Request-Id` only. */
+const overloaded = {
+  headers: [
+    ["Content-Type", overloadedProblem.contentType],
+    ["Retry-After", String(overloadedRetrySeconds)],
+    ["Cache-Control", "no-store"],
+    ["Content-Length", String(overloadedProblem.body.length)],
+  ].flat(),
+  body: overloadedProblem.body,
+};
+
+export function rejectOverloaded({ request, response, proxyHeaders, record }: Exchange): void {
+  if (!isUnstarted(response)) return;
+  record.code = overloadedError.code;
+  response.writeHead(503, [...listProxyHeaders(proxyHeaders), ...overloaded.headers]);
+  if (request.method === "HEAD") response.end();
+  else response.end(overloaded.body, "latin1");
 }
 
 const problemType = /^application\/problem\+json\s*(?:;|$)/i;

@@ -3,6 +3,7 @@ import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdmission } from "@tributary/kit/admission/admission";
+import { createHeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { buildSchema } from "graphql";
@@ -259,6 +260,7 @@ describe("the generation of a request", () => {
       tagHeader: undefined,
       receipts: createReceipts(["a key for tests only"]),
       admission: createOperationAdmission(createAdmission({ isOn: false })),
+      heldRejections: createHeldRejections(),
       charges,
       send,
       observe,
