@@ -15,11 +15,13 @@ services=()
 for descriptor in "$kubernetes"/../../services/*/service.json; do services+=("$(basename "$(dirname "$descriptor")")"); done
 migrations=app.kubernetes.io/component=migration
 cnpg_version=1.29.1
+barman=https://github.com/cloudnative-pg/plugin-barman-cloud
 cnpg=https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/release-${cnpg_version%.*}/releases/cnpg-$cnpg_version.yaml
 
 in_namespace() { kubectl --namespace "$namespace" "$@"; }
 step() { printf '\n=== %s\n' "$*"; }
 has_databases() { kubectl kustomize "$folder/prerequisites" | grep '^kind: Cluster$' >/dev/null; }
+has_backups() { kubectl kustomize "$folder/prerequisites" | grep '^kind: ObjectStore$' >/dev/null; }
 has_routes() { kubectl kustomize "$folder" | grep '^kind: HTTPRoute$' >/dev/null; }
 
 install_operator() {
@@ -55,6 +57,14 @@ require_gateway() {
   exit 1
 }
 
+# A database without its log archive would run, and could not be restored.
+require_backups() {
+  if ! kubectl get crd objectstores.barmancloud.cnpg.io >/dev/null 2>&1; then
+    printf 'The plugin for backups is not installed: %s\n' "$barman" >&2
+    exit 1
+  fi
+}
+
 # The keys for cursors, change feeds and receipts: generated here for a local cluster only. In production they come from your secret store.
 require_keys() {
   local missing=()
@@ -67,6 +77,10 @@ require_keys() {
   done
   if [[ $overlay != local && ${#missing[@]} -gt 0 ]]; then
     printf 'Secrets are missing, each with the key "keys": %s\n' "${missing[*]}" >&2
+    exit 1
+  fi
+  if has_backups && ! in_namespace get secret backup-credentials >/dev/null 2>&1; then
+    printf 'The Secret backup-credentials is missing, with the keys "id" and "secret"\n' >&2
     exit 1
   fi
 }
@@ -90,6 +104,7 @@ migrate() {
 
 if has_routes; then require_gateway; fi
 if has_databases; then install_operator; fi
+if has_backups; then require_backups; fi
 
 step "Namespace, network, databases"
 apply_prerequisites

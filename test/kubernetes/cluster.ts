@@ -24,6 +24,7 @@ interface Kinds {
   readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Service: IService;
   readonly Cluster: { readonly metadata: { readonly name: string }; readonly spec: JsonObject };
+  readonly ScheduledBackup: { readonly spec: { readonly cluster: { readonly name: string } } };
   readonly ServiceAccount: JsonObject;
   readonly Secret: JsonObject;
 }

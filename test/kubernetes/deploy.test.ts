@@ -116,6 +116,18 @@ test("production requires Gateway API before the first change, and a local clust
   expect(deploy("local", { ...complete, gatewayApi: false }).status).toBe(0);
 });
 
+test("production requires the plugin for backups before the first change, and their secret before the migrations", () => {
+  const withoutPlugin = deploy("production", { ...complete, backups: false });
+  expect(withoutPlugin.status).toBe(1);
+  expect(withoutPlugin.errors).toContain("The plugin for backups is not installed");
+  expect(withoutPlugin.calls.filter((call) => call.includes("apply"))).toEqual([]);
+  const withoutSecret = deploy("production", { ...complete, backupSecret: false });
+  expect(withoutSecret.status).toBe(1);
+  expect(withoutSecret.errors).toContain("backup-credentials");
+  expect(withoutSecret.calls.filter((call) => call.includes("migrations"))).toEqual([]);
+  expect(deploy("local", { ...complete, backups: false, backupSecret: false }).status).toBe(0);
+});
+
 test("with external databases the operator is not required, and its databases are not awaited", () => {
   const { status, calls } = deploy("production", { crd: false, secrets: true, jobs: allComplete, databases: false });
   expect(status).toBe(0);
@@ -173,6 +185,9 @@ interface ClusterState {
   readonly jobs: string;
   /** The overlay has CloudNativePG databases. Default: true. */
   readonly databases?: boolean;
+  /** The plugin for backups is installed. Default: true. */
+  readonly backups?: boolean;
+  readonly backupSecret?: boolean;
   readonly fails?: string;
   /** How many calls of the operator's webhook fail. Default: 0. */
   readonly webhookFailures?: number;
@@ -180,14 +195,21 @@ interface ClusterState {
 
 /** Runs deploy.sh with a stub of kubectl that records its calls. */
 function deploy(overlay: string, { crd, secrets, jobs, ...o }: ClusterState) {
-  const { databases = true, gatewayApi = true, fails = "nothing", webhookFailures = 0 } = o;
+  const {
+    databases = true,
+    backups = true,
+    backupSecret = true,
+    gatewayApi = true,
+    fails = "nothing",
+    webhookFailures = 0,
+  } = o;
   const log = join(bin, "calls");
   writeFileSync(log, "");
   const stub = `#!/bin/bash
 echo "$*" >> '${log}'
 case "$*" in
   *"${fails}"*) exit 1 ;;
-  *kustomize*/prerequisites) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
+  *kustomize*/prerequisites) printf '${databases ? (overlay === "production" ? "kind: Cluster\\nkind: ObjectStore\\n" : "kind: Cluster\\n") : "kind: Namespace\\n"}' ;;
   "apply -k "*/prerequisites)
     if (($(grep -c "^$*$" '${log}') <= ${webhookFailures})); then
       echo 'Internal error occurred: failed calling webhook "mcluster.cnpg.io"' >&2
@@ -195,6 +217,8 @@ case "$*" in
     fi ;;
   *kustomize*/production) echo "kind: HTTPRoute" ;;
   *"get crd httproutes"*) ${gatewayApi} ;;
+  *"get crd objectstores"*) ${backups} ;;
+  *"get secret backup-credentials"*) ${backupSecret} ;;
   *"get crd"*) ${crd} ;;
   *"get secret"*) ${secrets} ;;
   *"get job"*) echo "${jobs}" ;;

@@ -1,6 +1,7 @@
 // The rendered manifests: they conform to Kubernetes' schemas, and agree with the supergraph and the documentation.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -10,6 +11,7 @@ import { renderFolder } from "./kustomize.ts";
 import { isObject, type Json, type JsonObject, type Manifest, nameOf } from "./manifest.ts";
 import { findSchemaProblems } from "./schemas.ts";
 import { units } from "./units.ts";
+import { admissionMetrics } from "../../kit/src/telemetry/metrics/declarations/process-metrics.ts";
 import { serviceNames } from "../services.ts";
 
 const manifests = appliedFolders.flatMap((folder) =>
@@ -34,6 +36,17 @@ test.each([
   const [[key, values]] = Object.entries(change) as [[string, JsonObject]];
   const changed = { ...manifest, [key]: { ...(manifest[key] as JsonObject), ...values } } as Manifest;
   expect(findSchemaProblems(changed).join()).toContain(problem);
+});
+
+test("the autoscalers that follow rejections keep the target of CPU time", () => {
+  const readMetrics = (path: string) =>
+    (parse(readFileSync(join(kubernetes, path), "utf8")) as IHorizontalPodAutoscaler).spec?.metrics ?? [];
+  const [cpu] = readMetrics("base/every-autoscaler.yaml");
+  const [sameCpu, rejections] = readMetrics("scale-by-rejections/rejections.yaml");
+  expect(sameCpu).toEqual(cpu);
+  const counter = rejections?.pods?.metric.name.replace("_per_second", "_total");
+  expect(readFileSync(join(root, "docs/deploy-kubernetes.md"), "utf8")).toContain(`${counter}{`);
+  expect(Object.keys(admissionMetrics)).toContain(counter);
 });
 
 const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;

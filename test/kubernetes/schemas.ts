@@ -37,7 +37,8 @@ const validators: Readonly<Record<string, Validate>> = {
 /** The violations of the schema of an object's kind, as `path: problem`. An unknown key is a violation, too. */
 export function findSchemaProblems(manifest: Manifest): readonly string[] {
   const kind = `${manifest.apiVersion} ${manifest.kind}`;
-  if (kind === "postgresql.cnpg.io/v1 Cluster") return findClusterProblems(manifest);
+  const shape = shapes[kind];
+  if (shape) return findProblems(manifest, shape, "");
   const validate = validators[kind];
   if (!validate) return [`: unknown kind ${kind}`];
   const unread = new Set<string>();
@@ -67,47 +68,93 @@ function watchReads(value: JsonObject, path: string, unread: Set<string>): JsonO
   });
 }
 
-/** The type of a value: a result of `typeof`, any object with string values (`strings`), or an object with exactly these keys. */
-type Shape = "string" | "number" | "boolean" | "strings" | { readonly [key: string]: Shape };
+/**
+ * The type of a value: a result of `typeof`, any object with string values (`strings`), a list with values of one shape, or an object with exactly
+ * these keys.
+ */
+type Shape = "string" | "number" | "boolean" | "strings" | readonly [Shape] | { readonly [key: string]: Shape };
 
 const resources: Shape = { cpu: "string", memory: "string" };
 
+const metadata: Shape = { name: "string", namespace: "string" };
+const secretKey: Shape = { name: "string", key: "string" };
+
 /**
- * The used part of CloudNativePG's Cluster (postgresql.cnpg.io/v1, 1.26 and later), whose schema is not published to npm. Any
- * other key fails the test; to use one, add it here as in CloudNativePG's API reference.
+ * The used part of CloudNativePG's kinds (1.26 and later) and its plugin for backups, whose schemas are not published to npm. Any other key fails the
+ * test; to use one, add it here as in their API references.
  */
-const shape: Shape = {
-  apiVersion: "string",
-  kind: "string",
-  metadata: { name: "string", namespace: "string" },
-  spec: {
-    imageName: "string",
-    instances: "number",
-    bootstrap: { initdb: { database: "string", owner: "string" } },
-    storage: { size: "string" },
-    postgresql: {
-      parameters: "strings",
-      synchronous: { method: "string", number: "number", dataDurability: "string" },
+const shapes: Readonly<Record<string, Shape>> = {
+  "postgresql.cnpg.io/v1 Cluster": {
+    apiVersion: "string",
+    kind: "string",
+    metadata,
+    spec: {
+      imageName: "string",
+      instances: "number",
+      bootstrap: { initdb: { database: "string", owner: "string" } },
+      storage: { size: "string" },
+      postgresql: {
+        parameters: "strings",
+        synchronous: { method: "string", number: "number", dataDurability: "string" },
+      },
+      primaryUpdateMethod: "string",
+      smartShutdownTimeout: "number",
+      affinity: { enablePodAntiAffinity: "boolean", topologyKey: "string", podAntiAffinityType: "string" },
+      topologySpreadConstraints: [
+        {
+          maxSkew: "number",
+          topologyKey: "string",
+          whenUnsatisfiable: "string",
+          labelSelector: { matchLabels: "strings" },
+        },
+      ],
+      plugins: [{ name: "string", isWALArchiver: "boolean", parameters: "strings" }],
+      resources: { requests: resources, limits: resources },
     },
-    primaryUpdateMethod: "string",
-    smartShutdownTimeout: "number",
-    affinity: { enablePodAntiAffinity: "boolean", topologyKey: "string", podAntiAffinityType: "string" },
-    resources: { requests: resources, limits: resources },
+  },
+  "postgresql.cnpg.io/v1 ScheduledBackup": {
+    apiVersion: "string",
+    kind: "string",
+    metadata,
+    spec: {
+      cluster: { name: "string" },
+      schedule: "string",
+      immediate: "boolean",
+      method: "string",
+      pluginConfiguration: { name: "string" },
+    },
+  },
+  "barmancloud.cnpg.io/v1 ObjectStore": {
+    apiVersion: "string",
+    kind: "string",
+    metadata,
+    spec: {
+      retentionPolicy: "string",
+      configuration: {
+        destinationPath: "string",
+        s3Credentials: { accessKeyId: secretKey, secretAccessKey: secretKey },
+        wal: { compression: "string" },
+        data: { compression: "string" },
+      },
+    },
   },
 };
-
-/** The problems of a Cluster, as `path: problem`. */
-function findClusterProblems(cluster: JsonObject): readonly string[] {
-  return findProblems(cluster, shape, "");
-}
 
 function findProblems(value: Json, expected: Shape, path: string): readonly string[] {
   if (typeof expected === "string" && expected !== "strings") {
     return typeof value === expected ? [] : [`${path}: is not a ${expected}`];
+  }
+  if (isList(expected)) {
+    if (!Array.isArray(value)) return [`${path}: is not a list`];
+    return value.flatMap((item, at) => findProblems(item, expected[0], `${path}/${at}`));
   }
   if (!isObject(value)) return [`${path}: is not an object`];
   return Object.entries(value).flatMap(([key, child]) => {
     const next = expected === "strings" ? "string" : expected[key];
     return next === undefined ? [`${path}/${key}: unknown key`] : findProblems(child, next, `${path}/${key}`);
   });
+}
+
+function isList(expected: Shape): expected is readonly [Shape] {
+  return Array.isArray(expected);
 }

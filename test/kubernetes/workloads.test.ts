@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { readServiceConfig } from "../../kit/src/service/service-config.ts";
 import { environmentOf, getPod, listPods, renderOverlay, selectPods } from "./cluster.ts";
+import type { JsonObject } from "./manifest.ts";
 import { serviceNames, services } from "../services.ts";
 import { issuer, type Unit, units } from "./units.ts";
 
@@ -262,6 +263,21 @@ describe.each([
       const durable = { method: "any", number: 1, dataDurability: "required" };
       expect(synchronous).toEqual(Number(spec["instances"]) > 1 ? durable : undefined);
     }
+  });
+
+  test("a database prefers a zone for each instance, and in production it is archived and backed up every night", () => {
+    const isArchived = overlay === "production";
+    for (const { metadata, spec } of cluster.all("Cluster")) {
+      const [zones] = spec["topologySpreadConstraints"] as readonly JsonObject[];
+      expect(zones).toMatchObject({
+        topologyKey: "topology.kubernetes.io/zone",
+        labelSelector: { matchLabels: { "cnpg.io/cluster": metadata.name } },
+      });
+      const archive = { name: "barman-cloud.cloudnative-pg.io", isWALArchiver: true };
+      expect(spec["plugins"]).toEqual(isArchived ? [expect.objectContaining(archive)] : undefined);
+    }
+    const backedUp = cluster.all("ScheduledBackup").map(({ spec }) => spec.cluster.name);
+    expect(backedUp).toEqual(isArchived ? cluster.all("Cluster").map(({ metadata }) => metadata.name) : []);
   });
 });
 

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
-import type { HeldRejections } from "../admission/held-rejections.ts";
 import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { ConfigError } from "./env.ts";
 import { hasOneHost } from "../http/host.ts";
@@ -52,8 +51,8 @@ export interface ServerOptions {
   readonly requestsInFlightMax?: number;
   /** Not counted for `requestsInFlightMax`: they have limits of their own. */
   readonly incompleteRequests?: Pick<IncompleteRequests, "count">;
-  /** Default: each rejection is sent at once. */
-  readonly heldRejections?: HeldRejections;
+  /** `kit/src/admission/held-rejections.ts`. Default: each rejection is sent at once. */
+  readonly heldRejections?: { hold(send: () => void): void; count(): number };
   readonly onOverloaded?: () => void;
   readonly overloadedResponse?: OverloadedResponse;
   /** Before the server listens, to add listeners such as `clientError`. */
