@@ -2,6 +2,7 @@
 import { randomInt } from "node:crypto";
 import { createCallerCosts } from "./caller-costs.ts";
 import type { PriorityClass } from "./priority.ts";
+import { createStandingQueue, shortQueueMax, type StandingQueue } from "./standing-queue.ts";
 import { type Starvation, watchStarvation } from "./starvation.ts";
 import { createWaitingRequests, type TakeOrder, type WaitingRequests } from "./waiting-requests.ts";
 
@@ -57,16 +58,12 @@ const limitMax = 1_000_000;
 const limitInitial = 64;
 /** While no request waits. */
 const sampleEveryMs = 10;
-/** A queue up to this length is short: served by class, then in the order of arrival. */
-const shortQueueMax = 32;
 const shortQueueWaitMsMax = 10_000;
-/** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2) is a burst: up to `burstMax` requests may wait. */
-const burstMsMax = 250;
+/** Of a long queue that is not standing. */
 const burstMax = 1_024;
 /**
- * A queue that is long for more than `burstMsMax` is standing, until it was short and rejected none for `burstMsMax`. It has `shortQueueMax` places:
- * rejecting a further request at once costs the least. Of equally important requests the newest is served first, because its client will wait for it
- * the longest; the others are rejected after this time.
+ * A standing queue has `shortQueueMax` places: rejecting a further request at once costs the least. Of equally important requests the newest is served
+ * first, because its client will wait for it the longest; the others are rejected after this time.
  */
 const waitMsMax = 15;
 /** Critical requests are served in the order of arrival: without this limit, all would be late if there are too many. */
@@ -81,7 +78,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const limit = createLimit(isOn, starvation);
   let isTickScheduled = false;
   let isAdmittingScheduled = false;
-  const queueState = createQueueState();
+  const queue = createStandingQueue();
 
   function countDecision(priority: PriorityClass, isAdmitted: boolean): boolean {
     if (isAdmitted) {
@@ -96,7 +93,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const decide = (isAdmitted: boolean) => resolve(countDecision(priority, isAdmitted));
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
-      const queueMax = queueState.isStanding ? shortQueueMax : burstMax;
+      const queueMax = queue.isStanding ? shortQueueMax : burstMax;
       // Even a standing queue drops a critical request only if more than `burstMax` of them wait.
       if (waiting.length > queueMax) waiting.drop(burstMax)?.decide(false);
       if (isTickScheduled) return;
@@ -109,9 +106,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const nowMs = performance.now();
     const loopDelayMs = nowMs - scheduledMs - tickMs;
     limit.adjust(Math.max(loopDelayMs, queueDelayMs()), inFlight);
-    rejectExpired(waiting, queueState, nowMs);
+    rejectExpired(waiting, queue, nowMs);
     admitWaiting();
-    queueState.update(waiting.length, nowMs);
+    queue.update(waiting.length, nowMs);
     isTickScheduled = waiting.length > 0;
     if (isTickScheduled) setTimeout(tick, tickMs, nowMs);
   }
@@ -119,7 +116,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   function admitWaiting(): void {
     isAdmittingScheduled = false;
     for (let freePlaces = limit.value - inFlight; freePlaces > 0 && waiting.length > 0; freePlaces--) {
-      const order = chooseOrder(waiting.length, queueState.isStanding);
+      const order = chooseOrder(waiting.length, queue.isStanding);
       waiting.take(order)?.decide(true);
     }
   }
@@ -136,7 +133,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const isUnsaturated = inFlight < limit.value && waiting.length === 0;
       if (isUnsaturated) return countDecision(priority, true);
       const bucket = callerCosts.bucketOf(callerKey);
-      const queueHasPlace = !queueState.isStanding || waiting.length < shortQueueMax;
+      const queueHasPlace = !queue.isStanding || waiting.length < shortQueueMax;
       if (queueHasPlace || waiting.outranks(priority, bucket)) return wait(priority, bucket);
       return countDecision(priority, false);
     },
@@ -176,48 +173,15 @@ function chooseOrder(length: number, isStanding: boolean): TakeOrder {
   return length > shortQueueMax ? "oldest" : "arrival";
 }
 
-function rejectExpired(waiting: WaitingRequests, queueState: QueueState, nowMs: number): void {
-  const enteredBeforeMs = nowMs - (queueState.isStanding ? waitMsMax : shortQueueWaitMsMax);
-  const criticalEnteredBeforeMs = nowMs - (queueState.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
+function rejectExpired(waiting: WaitingRequests, queue: StandingQueue, nowMs: number): void {
+  const enteredBeforeMs = nowMs - (queue.isStanding ? waitMsMax : shortQueueWaitMsMax);
+  const criticalEnteredBeforeMs = nowMs - (queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
   let expired = waiting.takeExpired(enteredBeforeMs, criticalEnteredBeforeMs);
   while (expired !== undefined) {
     expired.decide(false);
-    queueState.recordRejection(nowMs);
+    queue.recordRejection(nowMs);
     expired = waiting.takeExpired(enteredBeforeMs, criticalEnteredBeforeMs);
   }
-}
-
-interface QueueState {
-  readonly isStanding: boolean;
-  update(length: number, nowMs: number): void;
-  recordRejection(nowMs: number): void;
-}
-
-function createQueueState(): QueueState {
-  let isStanding = false;
-  /** Infinity while the queue is short. */
-  let longSinceMs = Infinity;
-  let lastOverloadMs = -Infinity;
-  return {
-    get isStanding() {
-      return isStanding;
-    },
-    update(length: number, nowMs: number): void {
-      // Not `>`: a full standing queue has exactly this length.
-      const isLong = length >= shortQueueMax;
-      if (isLong) {
-        longSinceMs = Math.min(longSinceMs, nowMs);
-        lastOverloadMs = nowMs;
-      } else {
-        longSinceMs = Infinity;
-      }
-      if (isStanding) isStanding = nowMs - lastOverloadMs <= burstMsMax;
-      else isStanding = nowMs - longSinceMs > burstMsMax;
-    },
-    recordRejection(nowMs: number): void {
-      lastOverloadMs = nowMs;
-    },
-  };
 }
 
 /** @param onLate called after the second of two samples with a long delay: a single one, such as by a garbage collection, is no overload. */
