@@ -40,7 +40,7 @@ beforeAll(async () => {
   plantContract("far-parts", 4058, { url: "https://parts.example", graphql: "/api/graphql" });
   expect(await generate("--check")).toBe(1);
   expect(await generate()).toBe(0);
-}, 120_000);
+});
 
 afterAll(() => rmSync(clone, { recursive: true }));
 

@@ -35,7 +35,7 @@ async function readHead(name: string, urls: BackendUrls): Promise<Readonly<Recor
     await response.arrayBuffer();
     return response;
   };
-  await expect.poll(async () => (await get().catch(() => undefined))?.status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await get().catch(() => undefined))?.status).toBe(200);
   await get();
   return Object.fromEntries((await get()).headers);
 }

@@ -50,7 +50,7 @@ test("a PostgreSQL that is down gets few attempts, and is used again once it is 
   expect(proxy.attempts - before).toBeLessThanOrEqual(10);
   clock.mockRestore();
   proxy.accept();
-  await expect.poll(() => database.isReachable(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => database.isReachable()).toBe(true);
 });
 
 test("if PostgreSQL accepts no more connections, waiting requests get the open ones", async () => {
@@ -116,7 +116,7 @@ test("closing waits for connections in use, aborts attempts, and rejects waiting
       expect(one).rejects.toMatchObject({ cause: { message: "The pool is closed" } }),
     ),
   );
-  await expect.poll(() => proxy.held(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => proxy.held()).toBe(0);
   order.push("released");
   work.resolve();
   expect(await inUse).toEqual([{ one: 1 }]);

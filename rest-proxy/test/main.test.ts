@@ -20,7 +20,7 @@ test("the process serves its table, completes requests in flight on SIGTERM, and
     ROUTES_FILE: writeRoutes({ routes }),
     PORT: "0",
   });
-  await expect.poll(output, { timeout: 20_000 }).toContain('"listening"');
+  await expect.poll(output).toContain('"listening"');
   const port = Number(/"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output())?.[1]);
   expect((await fetch(`http://127.0.0.1:${port}/health/ready`)).status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${port}/v1/things/1`)).status).toBe(200);

@@ -22,6 +22,11 @@ test("every night each verification runs in full, and its control", () => {
   expect(commands.filter(([name]) => !verifications.some((one) => one.name === name))).toEqual([]);
 });
 
+test("every night the tests run with coverage, whose limits .ci/run does not check", () => {
+  const steps: readonly { readonly run?: string }[] = workflow.jobs.coverage.steps;
+  expect(steps.map(({ run }) => run)).toContain("npm test -- --coverage");
+});
+
 /** The values of `--only`. */
 function partsOf({ options }: Pick<ReturnType<typeof readCommandLine>, "options">): readonly unknown[] {
   return [options["only"] ?? []].flat();

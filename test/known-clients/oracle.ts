@@ -27,9 +27,8 @@ import {
 } from "graphql";
 import { getVariableValues } from "graphql/execution/values.js";
 
-/** @returns why the operation no longer works; undefined if it does, or did not before. */
+/** @param document valid for the old schema. @returns why the operation no longer works; undefined if it does. */
 export function findBreak(document: DocumentNode, base: GraphQLSchema, now: GraphQLSchema): string | undefined {
-  if (validate(base, document).length > 0) return undefined;
   const [invalid] = validate(now, document);
   if (invalid) return invalid.message;
   const typed = withTypenames(document);

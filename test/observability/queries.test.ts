@@ -32,7 +32,7 @@ beforeAll(async () => {
   await makeTraffic();
   used = await units.read();
   known = listKnownSeries(used);
-}, 120_000);
+});
 afterAll(async () => {
   await units?.stop();
   await issuer?.stop();

@@ -8,18 +8,27 @@ import { text } from "node:stream/consumers";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, inject, onTestFinished, test } from "vitest";
+import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { toCurl } from "../../scripts/conform/exchange.ts";
 import { readTestedService } from "../../scripts/conform/read-service.ts";
 import { conformRules } from "../../scripts/conform/rules.ts";
 import { type RuleResult, runRules } from "../../scripts/conform/run-rules.ts";
 import { startService } from "../../scripts/conform/start-service.ts";
 import { createSubject } from "../../scripts/conform/subject.ts";
+import { startNotes } from "../conform/notes-service.ts";
 import { services } from "../services.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folders = mkdtempSync(join(tmpdir(), "tributary-conform-test-"));
-afterAll(() => rmSync(folders, { recursive: true, force: true }));
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await startTestIssuer();
+});
+afterAll(async () => {
+  await issuer.stop();
+  rmSync(folders, { recursive: true, force: true });
+});
 
 /** Rules that need what the broken one is about. */
 const alsoBroken: Readonly<Record<string, readonly string[]>> = {
@@ -28,21 +37,21 @@ const alsoBroken: Readonly<Record<string, readonly string[]>> = {
 };
 
 test("a service that follows every rule", async () => {
-  const results = await conform();
+  const results = await check(createContract("nothing"));
   expect(idsOf(results, "failed")).toEqual([]);
   expect(idsOf(results, "absent")).toEqual([]);
   expect(idsOf(results, "skipped")).toEqual([]);
 });
 
-test.concurrent.for(conformRules.map(({ id }) => id))("a service that breaks %s", async (id) => {
-  const results = await conform(id);
+test.concurrent.for(conformRules)("a service that breaks $id", async ({ id, needs }) => {
+  const results = needs === "start" ? await check(createContract(id)) : await checkHere(id);
   expect(idsOf(results, "failed").toSorted()).toEqual([id, ...(alsoBroken[id] ?? [])].toSorted());
   const [failure] = results.find(({ rule }) => rule.id === id)?.failures ?? [];
   expect(failure?.how).toMatch(/^(?:curl|kill -TERM) /);
 });
 
 test("a service that offers no optional part breaks no rule", async () => {
-  const results = await conform("optional");
+  const results = await checkHere("optional");
   expect(idsOf(results, "failed")).toEqual([]);
   const absent = results.filter(({ outcome }) => outcome === "absent");
   expect(absent.map(({ rule }) => rule.id)).toEqual(["rest-etag", "cache-control", "write-position", "deadline"]);
@@ -100,10 +109,6 @@ function idsOf(results: readonly RuleResult[], wanted: RuleResult["outcome"]): r
   return results.filter(({ outcome }) => outcome === wanted).map(({ rule }) => rule.id);
 }
 
-function conform(broken = "nothing"): Promise<readonly RuleResult[]> {
-  return check(createContract(broken));
-}
-
 /** Of the notes service. @param broken the rule that it breaks. */
 function createContract(broken: string): string {
   const folder = join(folders, broken);
@@ -121,6 +126,25 @@ function createContract(broken: string): string {
   return folder;
 }
 
+/** The notes service in this process, by all rules but those that stop it: starting a program takes longer than checking it. */
+async function checkHere(broken: string): Promise<readonly RuleResult[]> {
+  const folder = createContract(broken);
+  const { contract } = readTestedService(root, folder);
+  const { issuer: ISSUER, audience: AUDIENCE, jwksUrl: JWKS_URL } = issuer;
+  const key = "conform-feed-key-for-tests";
+  const environment = { PORT: "0", FEED_PORT: "0", FEED_KEYS: key, ISSUER, AUDIENCE, JWKS_URL };
+  const { url, feedUrl, close } = await startNotes(folder, broken, environment);
+  try {
+    // As the start of a process does.
+    await fetch(url + contract.healthPath);
+    const service = { url, feed: { url: feedUrl, key }, issuer, drain: undefined };
+    return await runRules(conformRules, createSubject(contract, service));
+  } finally {
+    close();
+  }
+}
+
+/** Its process, by all rules. */
 async function check(folder: string): Promise<readonly RuleResult[]> {
   const tested = readTestedService(root, folder);
   const service = await startService({ ...tested, root, folder, postgresUrl: inject("postgresUrl") });

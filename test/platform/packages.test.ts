@@ -64,7 +64,7 @@ beforeAll(async () => {
   await run("npm install ./tributary-gateway", "--offline");
   await run("npm install ./tributary-rest-proxy", "--offline");
   await run("npx tributary-gateway compose");
-}, 300_000);
+});
 
 afterAll(async () => {
   service.close();

@@ -48,20 +48,16 @@ beforeAll(() => {
 });
 afterAll(() => removeClone(clone));
 
-test.each(pages)(
-  "$name: the edits fit the code, and npm run generate names what is missing as shown",
-  { timeout: 300_000 },
-  ({ blocks }) => {
-    for (const { language, file, text } of blocks) {
-      if (language === "diff") applyEdits(file, text);
-      if (language !== "text") continue;
-      const { output } = run("npm run generate");
-      for (const line of withoutPositions(text).split("\n")) expect(withoutPositions(output)).toContain(line);
-    }
-  },
-);
+test.each(pages)("$name: the edits fit the code, and npm run generate names what is missing as shown", ({ blocks }) => {
+  for (const { language, file, text } of blocks) {
+    if (language === "diff") applyEdits(file, text);
+    if (language !== "text") continue;
+    const { output } = run("npm run generate");
+    for (const line of withoutPositions(text).split("\n")) expect(withoutPositions(output)).toContain(line);
+  }
+});
 
-test.each(commands)("after all edits, %s succeeds", { timeout: 300_000 }, (command) => {
+test.each(commands)("after all edits, %s succeeds", (command) => {
   const { status, output } = run(command);
   expect(status, output).toBe(0);
   if (command === "npm run check") expect(output).toContain("The supergraph composes and breaks no client");
@@ -71,29 +67,25 @@ test("the code of the pages has the repository's format", () => {
   expect(run("npx oxfmt --check services")).toMatchObject({ status: 0 });
 });
 
-test(
-  "the requests get the responses of the pages, through the gateway and the REST proxy",
-  { timeout: 300_000 },
-  async () => {
-    const only = ["--only", "issuer,users,posts,comments,gateway,rest-proxy"];
-    const data = join(clone, ".data");
-    const platform = startScript(join(clone, "scripts/start.ts"), only, data, portVariables(ports));
-    try {
-      await platform.ready();
-      for (const { name, blocks } of pages) {
-        const requests = blocks.filter(({ language, text }) => language === "sh" && text.startsWith("curl "));
-        const responses = requests.flatMap(({ text }) =>
-          splitCommands(text).map((command) => JSON.parse(run(command).output)),
-        );
-        const expected = linesOf(blocks, "json").map((line) => JSON.parse(line) as object);
-        expect(responses, name).toMatchObject(expected);
-      }
-    } finally {
-      platform.child.kill("SIGTERM");
-      await platform.exited();
+test("the requests get the responses of the pages, through the gateway and the REST proxy", async () => {
+  const only = ["--only", "issuer,users,posts,comments,gateway,rest-proxy"];
+  const data = join(clone, ".data");
+  const platform = startScript(join(clone, "scripts/start.ts"), only, data, portVariables(ports));
+  try {
+    await platform.ready();
+    for (const { name, blocks } of pages) {
+      const requests = blocks.filter(({ language, text }) => language === "sh" && text.startsWith("curl "));
+      const responses = requests.flatMap(({ text }) =>
+        splitCommands(text).map((command) => JSON.parse(run(command).output)),
+      );
+      const expected = linesOf(blocks, "json").map((line) => JSON.parse(line) as object);
+      expect(responses, name).toMatchObject(expected);
     }
-  },
-);
+  } finally {
+    platform.child.kill("SIGTERM");
+    await platform.exited();
+  }
+});
 
 /** The clone's own packages, and links to the others: with the kit of two folders, an `AppError` of one is unknown to the other. */
 function linkPackages(): void {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
   execFileSync("git", [...author, "commit", "--quiet", "--message", "State"], { cwd: clone });
   await start();
-}, 300_000);
+});
 beforeEach(({ skip }) => skip(missing !== undefined, missing));
 afterAll(async () => {
   if (clone === undefined) return;
@@ -93,7 +93,7 @@ test("both versions of REST serve it, and the reference describes it with a form
   expect([rejected.status, rejected.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
 });
 
-test("a write by either API is seen at once with its receipt, and soon by everyone", { timeout: 300_000 }, async () => {
+test("a write by either API is seen at once with its receipt, and soon by everyone", async () => {
   const id = await createReview("3");
   const visibleMs: number[] = [];
   let stale = 0;
@@ -112,7 +112,7 @@ test("a write by either API is seen at once with its receipt, and soon by everyo
   expect(stale).toBe(0);
 });
 
-test("while its process is down only its fields are missing, and it comes back", { timeout: 300_000 }, async () => {
+test("while its process is down only its fields are missing, and it comes back", async () => {
   const id = await createReview("4");
   const text = `{ post(id: 4) { title reviews(first: 7) { nodes { id } } } }`;
   const supervised = platform?.processes().find(({ name }) => name === "reviews");

@@ -32,42 +32,38 @@ afterEach(async () => {
 
 afterAll(() => removeClone(clone));
 
-test(
-  "a fifth service is added to an existing data folder without changing a secret or a row",
-  { timeout: 120_000 },
-  async () => {
-    const before = await start("users,posts,comments");
-    await query("users", "insert into users (id, name, email) values (777777, 'Developer', 'developer@example.com')");
-    await query("posts", "truncate posts cascade");
-    const secrets = readSecrets();
-    await stop(before);
+test("a fifth service is added to an existing data folder without changing a secret or a row", async () => {
+  const before = await start("users,posts,comments");
+  await query("users", "insert into users (id, name, email) values (777777, 'Developer', 'developer@example.com')");
+  await query("posts", "truncate posts cascade");
+  const secrets = readSecrets();
+  await stop(before);
 
-    addService();
-    const pulled = await start("users,posts,comments,q9-parts");
-    expect(pulled.output()).not.toMatch(/^seed /m);
-    expect(pulled.output()).toMatch(/^q9-parts .*migrations applied/m);
-    expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 1_001 }]);
-    expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
-    await query("q9-parts", "insert into things (scale) values (1)");
-    expect(await query("q9-parts", "select kind, after from feed_changes where kind <> 'everything'")).toEqual([
-      { kind: "thing", after: { scale: "1" } },
-    ]);
-    const { databasePasswords, cursorKey } = readSecrets();
-    expect(databasePasswords).toEqual({ ...secrets.databasePasswords, "q9-parts": expect.stringMatching(/^\w{48}$/) });
-    expect(cursorKey).toBe(secrets.cursorKey);
-    expect(statSync(join(clone, ".data/secrets.json")).mode & 0o777).toBe(0o600);
-    await query("comments", "comment on schema public is null");
-    await stop(pulled);
+  addService();
+  const pulled = await start("users,posts,comments,q9-parts");
+  expect(pulled.output()).not.toMatch(/^seed /m);
+  expect(pulled.output()).toMatch(/^q9-parts .*migrations applied/m);
+  expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 1_001 }]);
+  expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
+  await query("q9-parts", "insert into things (scale) values (1)");
+  expect(await query("q9-parts", "select kind, after from feed_changes where kind <> 'everything'")).toEqual([
+    { kind: "thing", after: { scale: "1" } },
+  ]);
+  const { databasePasswords, cursorKey } = readSecrets();
+  expect(databasePasswords).toEqual({ ...secrets.databasePasswords, "q9-parts": expect.stringMatching(/^\w{48}$/) });
+  expect(cursorKey).toBe(secrets.cursorKey);
+  expect(statSync(join(clone, ".data/secrets.json")).mode & 0o777).toBe(0o600);
+  await query("comments", "comment on schema public is null");
+  await stop(pulled);
 
-    const scaled = await start("users,comments,q9-parts", "--scale", "2");
-    expect(scaled.output()).toMatch(/scale 2 replaces the seeded databases users$/m);
-    expect(scaled.output()).toMatch(/comments .*--fresh/);
-    expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 2_000 }]);
-    expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
-    expect(await query("comments", "select count(*)::int as n from comments")).toEqual([{ n: 50_000 }]);
-    expect(await query("q9-parts", "select count(*)::int as n from things")).toEqual([{ n: 1 }]);
-  },
-);
+  const scaled = await start("users,comments,q9-parts", "--scale", "2");
+  expect(scaled.output()).toMatch(/scale 2 replaces the seeded databases users$/m);
+  expect(scaled.output()).toMatch(/comments .*--fresh/);
+  expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 2_000 }]);
+  expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
+  expect(await query("comments", "select count(*)::int as n from comments")).toEqual([{ n: 50_000 }]);
+  expect(await query("q9-parts", "select count(*)::int as n from things")).toEqual([{ n: 1 }]);
+});
 
 test("a listed service without its files is one error, and nothing starts", async () => {
   addService();

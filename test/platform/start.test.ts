@@ -13,7 +13,6 @@ import { cloneRepository, removeClone } from "../start/clone.ts";
 import { namesRunning, pickPorts, portVariables, type Started, startScript, type TestPorts } from "../start/started.ts";
 import { makeStubPlatform, stubPart, stubSchema, write } from "../start/stub-platform.ts";
 
-const timeout = 20_000;
 let root: string;
 let ports: TestPorts;
 const started: Started[] = [];
@@ -104,7 +103,7 @@ describe("a started platform", () => {
     );
     expect(await get("users").catch(() => "refused")).toBe("refused");
     write(root, "services/users/src/main.ts", stubPart("users"));
-    await expect.poll(() => get("users").catch(() => ""), { timeout }).toMatch(/^\d+$/);
+    await expect.poll(() => get("users").catch(() => "")).toMatch(/^\d+$/);
     expect(await get("posts")).toBe(posts);
   });
 
@@ -124,14 +123,14 @@ describe("a started platform", () => {
     const postmaster = readFileSync(join(root, ".data/postgres/postmaster.pid"), "utf8").split("\n")[0];
     process.kill(Number(postmaster), "SIGKILL");
     await platform.line(/^postgres .*PostgreSQL is not running; starting it again in 1 s/);
-    await expect.poll(() => get("orders").catch(() => ""), { timeout }).toMatch(/^\d+$/);
-    await expect.poll(takenPorts, { timeout }).toEqual([...partNames, "postgres"].toSorted());
+    await expect.poll(() => get("orders").catch(() => "")).toMatch(/^\d+$/);
+    await expect.poll(takenPorts).toEqual([...partNames, "postgres"].toSorted());
   });
 
   test("publishes a new supergraph when a schema is saved; a composition error names file, line and owner", async () => {
     const published = () => readFileSync(join(root, ".data/supergraph/supergraph.graphql"), "utf8");
     write(root, "services/users/schema.graphql", stubSchema("users", ["name", "nickname"]));
-    await expect.poll(published, { timeout }).toContain("nickname: String");
+    await expect.poll(published).toContain("nickname: String");
     const serving = await get("users");
     write(root, "services/users/schema.graphql", stubSchema("users", ["name", "nickname"]).replace("String", "Strng"));
     expect(await platform.line(/schema.graphql:\d/)).toMatch(
@@ -143,8 +142,8 @@ describe("a started platform", () => {
     expect(published()).toContain("nickname: String");
     write(root, "services/users/schema.graphql", stubSchema("users", ["name"]));
     await platform.line(/^start .*the supergraph composes again/);
-    await expect.poll(published, { timeout }).not.toContain("nickname");
-    await expect.poll(() => get("users").catch(() => serving), { timeout }).not.toBe(serving);
+    await expect.poll(published).not.toContain("nickname");
+    await expect.poll(() => get("users").catch(() => serving)).not.toBe(serving);
   });
 
   test("prints a type error of a saved file as one line, and when it is corrected", async () => {
@@ -261,7 +260,7 @@ test("after kill -9 of the supervisor its parts end, and the next start ends the
   const processes = killed.processes();
   killed.child.kill("SIGKILL");
   await killed.exited();
-  await expect.poll(() => namesRunning(processes), { timeout }).toEqual(["gateway"]);
+  await expect.poll(() => namesRunning(processes)).toEqual(["gateway"]);
   write(root, "gateway/src/main.ts", stubPart("gateway"));
   const next = start(["--only", "users,gateway"]);
   await next.ready();
@@ -310,11 +309,11 @@ test.runIf(process.platform === "linux")(
     let output = "";
     terminal.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
     const banners = () => output.split("Press h to print this again, Ctrl-C to stop.").length - 1;
-    await expect.poll(banners, { timeout }).toBe(1);
+    await expect.poll(banners).toBe(1);
     terminal.stdin.write("h");
-    await expect.poll(banners, { timeout }).toBe(2);
+    await expect.poll(banners).toBe(2);
     terminal.stdin.write("\x03");
-    await expect.poll(() => output, { timeout }).toMatch(/stopping[^]*\nisig icanon /);
+    await expect.poll(() => output).toMatch(/stopping[^]*\nisig icanon /);
   },
 );
 
@@ -376,7 +375,7 @@ describe("the real platform", () => {
     const traffic = sendRepeatedly("{ post(id: 1) { title comments(first: 1) { body } } }");
     const file = join(clone, "services/users/schema.graphql");
     appendFileSync(file, "\nextend type Query {\n  greeting: String\n}\n");
-    await expect.poll(async () => (await queryGateway("{ greeting }")).data, { timeout }).toEqual({ greeting: null });
+    await expect.poll(async () => (await queryGateway("{ greeting }")).data).toEqual({ greeting: null });
     const { sent, failures } = await traffic.stop();
     expect(sent).toBeGreaterThan(0);
     expect(failures).toEqual([]);
@@ -385,7 +384,7 @@ describe("the real platform", () => {
   test("ends after kill -9 of its supervisor", async () => {
     const processes = platform.processes();
     platform.child.kill("SIGKILL");
-    await expect.poll(() => namesRunning(processes), { timeout }).toEqual([]);
+    await expect.poll(() => namesRunning(processes)).toEqual([]);
   });
 });
 
@@ -443,14 +442,12 @@ function start(args: readonly string[]): Started {
   return platform;
 }
 
-/** Starts with another seeding and the data of the previous tests. Killed if it does not end. */
+/** Starts with another seeding and the data of the previous tests. */
 function startWithSeeding(seeding: string): Started {
   const script = readFileSync(join(root, "start.ts"), "utf8");
   write(root, "other-start.ts", script.replace("({ findSeedMismatches, findScale, seedEmpty })", seeding));
   const platform = launch("other-start.ts", ["--only", "users"]);
   started.push(platform);
-  const timer = setTimeout(() => platform.child.kill("SIGKILL"), timeout / 2);
-  cleanups.push(() => clearTimeout(timer));
   return platform;
 }
 

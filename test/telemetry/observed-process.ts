@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { ensureDatabase } from "../../kit/src/local-postgres/local-postgres.ts";
 import { migrate } from "../../kit/src/postgres/migrate.ts";
 import { silentLog } from "../../kit/src/process/log.ts";
@@ -53,7 +53,7 @@ export async function startObservedEntryPoint(
   environment: Environment,
 ): Promise<Omit<ObservedProcess, "query">> {
   const running = await startObserved(`${folder}/src/main.ts`, { ...enableTelemetry(collectorUrl), ...environment });
-  await vi.waitFor(async () => expect((await fetch(`${running.url}/health/ready`)).status).toBe(200), 30_000);
+  await expect.poll(async () => (await fetch(`${running.url}/health/ready`)).status).toBe(200);
   return running;
 }
 

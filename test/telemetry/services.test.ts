@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { metricsOf } from "../../kit/src/telemetry/metrics/declarations/metrics-of-processes.ts";
 import { runtimeMetricNames } from "../../kit/src/telemetry/metrics/declarations/process-metrics.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
@@ -103,7 +103,7 @@ test("concurrent requests have the spans of their own statements only", async ()
 test("a request whose trace is not sampled records no span", async () => {
   const traceparent = `00-${traceId}-${callerSpan}-00`;
   await users.rest("GET", "/v2/users/1", { headers: { traceparent, "x-request-id": "untraced" } });
-  await until(() => expect(linesOf("untraced")).toHaveLength(1));
+  await expect.poll(() => linesOf("untraced")).toHaveLength(1);
   expect(collector.spans()).toEqual([]);
 });
 
@@ -151,9 +151,9 @@ test("a request that its client aborts is logged with status 499, and its span i
     await transaction.rows("lock", "lock table users in access exclusive mode");
     users.database.takeStatements();
     aborted = fetch(`${users.url}/rest/v2/users/1`, { headers, signal }).catch((error: unknown) => error);
-    await until(() => expect(users.database.takeStatements()).toContain("find-users"));
+    await expect.poll(() => users.database.takeStatements()).toContain("find-users");
     abortController.abort();
-    await until(() => expect(linesOf("r-aborted")).toMatchObject([{ status: 499, route: "/v2/users/:id" }]));
+    await expect.poll(() => linesOf("r-aborted")).toMatchObject([{ status: 499, route: "/v2/users/:id" }]);
   });
   await aborted;
   const root = collector.spans().find(({ name }) => name === "GET /v2/users/:id");
@@ -204,14 +204,14 @@ test("the metrics of the change feed show its streams, the resets sent, and that
   const open = () => fetch(running.feedUrl, { headers: { authorization: "Bearer for-development-only" } });
   const [first, second] = [await open(), await open()];
   const opened = { ...quiet, streams: "2", resets_sent_total: "2" };
-  await vi.waitFor(async () => expect(await metrics()).toEqual(opened));
+  await expect.poll(() => metrics()).toEqual(opened);
   await first.body?.cancel();
-  await vi.waitFor(async () => expect(await metrics()).toEqual({ ...opened, streams: "1" }));
+  await expect.poll(() => metrics()).toEqual({ ...opened, streams: "1" });
   await running.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'comments-feed'",
   );
   const lost = { ...opened, streams: "0", database_lost_total: "1" };
-  await vi.waitFor(async () => expect(await metrics()).toEqual(lost));
+  await expect.poll(() => metrics()).toEqual(lost);
   // The stream has ended, without an error.
   await second.text();
   expect(await running.stop()).toBe(0);
@@ -233,15 +233,9 @@ test("an unreachable collector delays neither responses nor the exit of the proc
   expect(await running.stop()).toBe(0);
 });
 
-function until(expectation: () => void): Promise<void> {
-  return vi.waitFor(expectation, { timeout: 30_000 });
-}
-
 /** Waits until the spans of so many requests have ended: a span ends after its response is sent. */
 async function ended(requests: number): Promise<void> {
-  await until(() => {
-    expect(collector.spans().filter(({ kind }) => kind === "server")).toHaveLength(requests);
-  });
+  await expect.poll(() => collector.spans().filter(({ kind }) => kind === "server")).toHaveLength(requests);
 }
 
 function sendGraphql(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { createSpanCollector, type RecordedSpan } from "../../kit/src/testing/trace.ts";
 import { type Platform, startPlatform } from "../end-to-end/platform.ts";
 
@@ -139,23 +139,18 @@ async function rootOf(process: string): Promise<RecordedSpan> {
 
 /** Waits for a span: it may end shortly after the client has received the response. */
 async function ended(matches: (span: RecordedSpan) => boolean): Promise<RecordedSpan> {
-  return vi.waitFor(
-    () => {
-      const span = collector.spans().find(matches);
-      if (!span) throw new Error("the span has not ended");
-      return span;
-    },
-    { timeout: 5_000 },
-  );
+  await expect.poll(() => collector.spans().some(matches)).toBe(true);
+  return collector.spans().find(matches)!;
 }
 
 /** Waits until the parents of all recorded spans have ended. */
 async function settled(): Promise<void> {
-  await vi.waitFor(() => {
+  const listOrphans = () => {
     const spans = collector.spans();
     const known = new Set(spans.map(({ spanId }) => spanId));
-    expect(spans.filter(({ parentId }) => parentId !== undefined && !known.has(parentId))).toEqual([]);
-  }, 5_000);
+    return spans.filter(({ parentId }) => parentId !== undefined && !known.has(parentId));
+  };
+  await expect.poll(listOrphans).toEqual([]);
 }
 
 function sha256(text: string): string {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FeedEvent, FeedSubscriber } from "@tributary/kit/feed/change-feed";
 import { startFeedListener } from "@tributary/kit/feed/feed-listener";
 import { readFeedPosition } from "@tributary/kit/feed/position";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { PurgeForm } from "../src/purge-request.ts";
 import { createPurger, type PurgerObservation } from "../src/purger.ts";
 
@@ -14,15 +14,13 @@ const key = "a-key-for-tests-only";
 test("a start purges the whole service, then each changed group at every cache, twice", async () => {
   const [first, second] = [await startCache(), await startCache()];
   const { feed, purger } = await start([first, second]);
-  await vi.waitFor(() => expect(purger.isReady()).toBe(true));
+  await expect.poll(() => purger.isReady()).toBe(true);
   for (const { purges } of [first, second]) expect(purges).toEqual(["service:posts"]);
   feed.send("posts:7", "posts");
-  for (const { purges } of [first, second])
-    await vi.waitFor(() => expect(purges).toEqual(["service:posts", "posts:7 posts"]));
+  for (const { purges } of [first, second]) await expect.poll(() => purges).toEqual(["service:posts", "posts:7 posts"]);
   // The second purges, of which two can be in one request.
   const again = "service:posts posts:7 posts";
-  for (const { purges } of [first, second])
-    await vi.waitFor(() => expect(purges.slice(2).join(" ")).toBe(again), { timeout: 3_000 });
+  for (const { purges } of [first, second]) await expect.poll(() => purges.slice(2).join(" ")).toBe(again);
 });
 
 test("a purger is ready only when every cache has purged every service", async () => {
@@ -30,16 +28,16 @@ test("a purger is ready only when every cache has purged every service", async (
   cache.delayMs = 200;
   const users = await startFeed();
   const { purger } = await start([cache], { feedUrls: { users: [users.url] } });
-  await vi.waitFor(() => expect(purger.isReady()).toBe(true));
+  await expect.poll(() => purger.isReady()).toBe(true);
   expect(cache.accepted.join(" ").split(" ").toSorted()).toEqual(["service:posts", "service:users"]);
 });
 
 test("a gap of the feed purges the whole service", async () => {
   const cache = await startCache();
   const { feed } = await start([cache]);
-  await vi.waitFor(() => expect(cache.purges).toEqual(["service:posts"]));
+  await expect.poll(() => cache.purges).toEqual(["service:posts"]);
   feed.reset();
-  await vi.waitFor(() => expect(cache.purges).toEqual(["service:posts", "service:posts"]));
+  await expect.poll(() => cache.purges).toEqual(["service:posts", "service:posts"]);
 });
 
 test.each([
@@ -54,7 +52,7 @@ test.each([
 ] as const)("the form of %s is %s with its headers", async (form, method, headers, body) => {
   const cache = await startCache();
   await start([cache], { form });
-  await vi.waitFor(() => expect(cache.requests).toHaveLength(1));
+  await expect.poll(() => cache.requests).toHaveLength(1);
   expect(cache.requests[0]).toMatchObject({ method, url: "/purge", headers, body });
 });
 
@@ -62,12 +60,12 @@ test("a cache that rejects purges gets them until it accepts them, and does not 
   const [bad, good] = [await startCache(), await startCache()];
   bad.status = 503;
   const { feed, purger, observed } = await start([bad, good]);
-  await vi.waitFor(() => expect(bad.purges.length).toBeGreaterThan(1));
+  await expect.poll(() => bad.purges.length).toBeGreaterThan(1);
   expect(purger.isReady()).toBe(false);
   feed.send("posts:7");
-  await vi.waitFor(() => expect(good.purges).toContain("posts:7"));
+  await expect.poll(() => good.purges).toContain("posts:7");
   bad.status = 200;
-  await vi.waitFor(() => expect(purger.isReady()).toBe(true), { timeout: 3_000 });
+  await expect.poll(() => purger.isReady()).toBe(true);
   // While the whole service waits, its groups are not sent.
   expect(bad.purges).not.toContain("posts:7");
   expect(observed).toContainEqual({
@@ -81,8 +79,8 @@ test("after Retry-After, a purge is not repeated before", async () => {
   const cache = await startCache();
   [cache.status, cache.retryAfter] = [429, "1"];
   await start([cache]);
-  await vi.waitFor(() => expect(cache.requests).toHaveLength(1));
-  await vi.waitFor(() => expect(cache.requests).toHaveLength(2), { timeout: 3_000 });
+  await expect.poll(() => cache.requests).toHaveLength(1);
+  await expect.poll(() => cache.requests).toHaveLength(2);
   const [first, second] = cache.requests.map(({ atMs }) => atMs);
   expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(990);
 });
@@ -90,18 +88,18 @@ test("after Retry-After, a purge is not repeated before", async () => {
 test("more groups than the queue has room for become the whole service", async () => {
   const cache = await startCache();
   const { feed, observed } = await start([cache]);
-  await vi.waitFor(() => expect(cache.purges).toEqual(["service:posts"]));
+  await expect.poll(() => cache.purges).toEqual(["service:posts"]);
   feed.send(...Array.from({ length: 1_001 }, (_, id) => `posts:${id}`));
-  await vi.waitFor(() => expect(cache.purges).toEqual(["service:posts", "service:posts"]));
+  await expect.poll(() => cache.purges).toEqual(["service:posts", "service:posts"]);
   expect(observed).toContainEqual({ kind: "overflow", url: cache.url });
 });
 
 test("close sends what waits, the second purges too", async () => {
   const cache = await startCache();
   const { feed, purger } = await start([cache]);
-  await vi.waitFor(() => expect(purger.isReady()).toBe(true));
+  await expect.poll(() => purger.isReady()).toBe(true);
   feed.send("posts:7");
-  await vi.waitFor(() => expect(cache.purges).toContain("posts:7"));
+  await expect.poll(() => cache.purges).toContain("posts:7");
   await purger.close();
   expect(cache.purges.slice(2).join(" ")).toBe("service:posts posts:7");
 });
@@ -110,7 +108,7 @@ test("close ends when no cache responds", async () => {
   const cache = await startCache();
   cache.status = 0;
   const { purger } = await start([cache], { requestTimeoutMs: 60_000 });
-  await vi.waitFor(() => expect(cache.requests).not.toEqual([]));
+  await expect.poll(() => cache.requests).not.toEqual([]);
   await purger.close();
 });
 

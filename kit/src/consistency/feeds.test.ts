@@ -28,7 +28,7 @@ test.each([
   const handlers = { onChanges: () => {}, onReset: () => {}, onState: () => {} };
   const feeds = createFeeds({ feedUrls: { things: [listener.url] }, feedKey, ...handlers });
   try {
-    await vi.waitUntil(() => feeds.isUp("things"));
+    await expect.poll(() => feeds.isUp("things")).toBe(true);
     expect(await feeds.waitFor([{ service: "things", epoch, xid: 4 }], timeoutMs)).toBe(true);
     const timers = vi.spyOn(globalThis, "setTimeout");
     expect(await feeds.waitFor([{ service: "things", epoch, xid: 5 }], timeoutMs)).toBe(false);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createCompression } from "./compression.ts";
 
 const body = Buffer.from("a body ".repeat(400));
@@ -68,7 +68,7 @@ test("bodies that wait for a thread are compressed too", async () => {
 test("at most threadsMax bodies are compressed at once, and the wait of the others is known", async () => {
   const compression = createCompression({ threadsMax: 1 });
   const compressed = Promise.all(Array.from({ length: 4 }, () => compression.compress(incompressible, "br")));
-  await vi.waitFor(() => expect(compression.queueDelayMs()).toBeGreaterThan(0), { interval: 1 });
+  await expect.poll(() => compression.queueDelayMs(), { interval: 1 }).toBeGreaterThan(0);
   await compressed;
   expect(compression.queueDelayMs()).toBe(0);
 });

@@ -138,7 +138,7 @@ test("keys are fetched again after ten minutes", async () => {
   ] as const) {
     vi.setSystemTime(Date.now() + minutes * 60_000);
     await authenticate(`Bearer ${await issuer.token("1")}`);
-    await vi.waitFor(() => expect(asked).toBe(times));
+    await expect.poll(() => asked).toBe(times);
   }
 });
 

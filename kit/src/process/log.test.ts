@@ -39,7 +39,7 @@ test("lines are written within a second without a further line, several in one w
   const { logged, child } = run(`for (let at = 0; at < 10; at++) log.info(String(at)); setInterval(() => {}, 1_000);`);
   let chunks = 0;
   child.stdout?.on("data", () => chunks++);
-  await expect.poll(() => logged().length, { timeout: 5_000 }).toBe(10);
+  await expect.poll(() => logged().length).toBe(10);
   await sleep(50);
   expect(chunks).toBe(1);
 });
@@ -66,7 +66,7 @@ test("a process whose output has no reader any more continues", async () => {
   const { child, logged, ended } = run(
     `setInterval(() => log.warn("still serving"), 10); setTimeout(() => process.exit(7), 500);`,
   );
-  await expect.poll(() => logged().length, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(() => logged().length).toBeGreaterThan(0);
   child.stdout?.destroy();
   expect(await ended).toEqual([7, null]);
 });

@@ -107,13 +107,13 @@ test("a thread that ends is logged and replaced at the same port", async () => {
   const lines: unknown[] = [];
   const log: Log = { ...silentLog, error: (...line: unknown[]) => void lines.push(line[1]) };
   const { url } = await start({ log, file: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
-  await expect.poll(() => lines, { timeout: 10_000 }).toEqual(["admin thread ended: restarting"]);
+  await expect.poll(() => lines).toEqual(["admin thread ended: restarting"]);
   const live = () =>
     fetch(`${url}/health/live`).then(
       ({ status }) => status,
       () => undefined,
     );
-  await expect.poll(live, { timeout: 10_000 }).toBe(200);
+  await expect.poll(live).toBe(200);
 });
 
 test("the error for a port in use names its variable", async () => {

@@ -125,8 +125,8 @@ testBothTransports(
   async (transport) => {
     const [replica, other] = await start(2, (response) => void response.end(largeBody));
     const { client, seen } = open([replica.url, other.url], {
-      timeoutMs: 400,
-      readTimeoutMs: 500,
+      timeoutMs: 1_000,
+      readTimeoutMs: 1_200,
       random: () => 0,
     });
     const errors: Promise<unknown>[] = [];
@@ -143,11 +143,11 @@ testBothTransports(
   "after the service's deadline, a slow reader gets the whole body, and an abort still closes it",
   async (transport) => {
     const [replica] = await start(1, (response) => void response.end(largeBody));
-    const { client } = open([replica.url], { timeoutMs: 400 });
+    const { client } = open([replica.url], { timeoutMs: 1_000 });
     const caller = new AbortController();
     const whole = (await client[transport](read)).body;
     const aborted = toStream((await client[transport]({ ...read, signal: caller.signal })).body);
-    await sleep(450); // The service's deadline has to pass.
+    await sleep(1_050); // The service's deadline has to pass.
     expect((await buffer(toStream(whole))).length).toBe(20_000_000);
     const closed = new Promise((resolve) => aborted.once("close", resolve));
     caller.abort();

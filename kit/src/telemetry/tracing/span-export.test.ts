@@ -61,7 +61,7 @@ test("512 spans are sent at once; stopping waits for the collector's response, a
   const lost: Error[] = [];
   const { trace, flush } = await start({ endpoint: url, onLost: (error) => lost.push(error) });
   for (let n = 0; n < 512; n++) trace.begin("GET /things", undefined)?.end();
-  await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 4_000 });
+  await expect.poll(() => requests).toHaveLength(1);
   const stopped = trace.stop();
   setTimeout(held.resolve, 50);
   await stopped;

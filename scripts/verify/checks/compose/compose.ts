@@ -58,7 +58,17 @@ through the published gateway and REST proxy, restores two databases from dumps,
 each replica's share of the traffic, and restarts each container under load, one after the other: no request may fail. Then it kills one container, freezes the process
 of another (SIGSTOP), which must be restarted and ready within 75 s, and removes one replica of posts. Needs Docker; without it the check is
 skipped.`,
-  options: { ...rolloutOptions, perSecond: { ...rolloutOptions.perSecond, fallback: 16 } },
+  options: {
+    ...rolloutOptions,
+    perSecond: { ...rolloutOptions.perSecond, fallback: 16 },
+    only: {
+      kind: "names",
+      of: ["freeze", "scale-down"],
+      // The restart of a frozen container takes a minute, and infra/images/images.test.ts tests its health check.
+      quick: ["scale-down"],
+      why: "only these steps after the killed container",
+    },
+  },
   // With `--control`: then the claim of rollout.ts that no request fails must not hold, and the others are not judged.
   control: "kills each container instead of stopping it",
   async run(run) {
@@ -80,7 +90,7 @@ skipped.`,
     await verifyJourney(project, token, run);
     if (!run.isControl) await verifyRestore(project, token, run);
     await scale(project);
-    const rollout = await createRollout(project, token, onCleanup);
+    const rollout = await createRollout(project, token, options.only, onCleanup);
     print("two replicas of each part and three of posts run");
     const unfair = await findUnfairShares({ ...rollout, perSecond: options.perSecond });
     claim("each replica gets its share of the traffic from the gateway and from the REST proxy", unfair.length === 0, {
@@ -111,12 +121,21 @@ async function checkJobs(project: Project, { claim }: VerificationRun): Promise<
   claim("existing data is not seeded again", seedLog.includes("nothing to seed"));
 }
 
-async function createRollout(project: Project, token: string, onCleanup: VerificationRun["onCleanup"]) {
+async function createRollout(
+  project: Project,
+  token: string,
+  only: readonly string[],
+  onCleanup: VerificationRun["onCleanup"],
+) {
   const serviceContainers = await waitForContainers(project, serviceNames);
   const gateway = await balancePart("gateway", project, onCleanup);
   const restProxy = await balancePart("rest-proxy", project, onCleanup);
   const serviceReplicas = inRestartOrder(serviceContainers).map((container) => toRolloutReplica(container));
   const [killedPosts, frozenPosts] = serviceContainers.get("posts") ?? [];
+  const furtherSteps = [
+    ...(only.includes("freeze") && frozenPosts ? [createFreezeStep(frozenPosts)] : []),
+    ...(only.includes("scale-down") ? [createScaleDownStep(project)] : []),
+  ];
   return {
     graphqlUrl: gateway.url,
     restUrl: restProxy.url,
@@ -125,7 +144,7 @@ async function createRollout(project: Project, token: string, onCleanup: Verific
     serviceContainers,
     replicas: [...serviceReplicas, ...gateway.replicas, ...restProxy.replicas],
     killed: killedPosts ? [toRolloutReplica(killedPosts)] : [],
-    furtherSteps: frozenPosts ? [createFreezeStep(frozenPosts), createScaleDownStep(project)] : [],
+    furtherSteps,
     addressRefreshMs: dnsRefreshMs,
     baselineTriesMax,
   };
