@@ -27,27 +27,29 @@ const origin = z
   .refine(isOrigin, "has to be an origin without credentials and path, such as http://reviews:4005");
 const path = z.string("has to be a path, such as /graphql").regex(isPath, "has to be a path, such as /graphql");
 
-export const externalSchema = z
-  .strictObject(
-    {
-      url: origin,
-      graphql: path.default("/graphql"),
-      health: path.default("/health/ready"),
-      feed: origin.optional(),
-      image: z
-        .string("has to be the name of an image")
-        .regex(isImage, "has to be an image with a tag or a digest, such as registry.example/reviews:1.4.0")
-        .optional(),
-      command: z.tuple([z.string().min(1)], z.string(), "has to be a list of a program and its arguments").optional(),
-      metrics: z
-        .int("has to be a port")
-        .min(1, "has to be from 1 to 65,535")
-        .max(portMax, "has to be from 1 to 65,535")
-        .optional(),
-    },
-    "has to be an object with url, and optionally graphql, health, feed, image, command and metrics",
-  )
-  .transform(({ url, graphql, health, feed, image, command, metrics }): External => ({
+const members = z.strictObject(
+  {
+    url: origin,
+    graphql: path.default("/graphql"),
+    health: path.default("/health/ready"),
+    feed: origin.optional(),
+    image: z
+      .string("has to be the name of an image")
+      .regex(isImage, "has to be an image with a tag or a digest, such as registry.example/reviews:1.4.0")
+      .optional(),
+    command: z.tuple([z.string().min(1)], z.string(), "has to be a list of a program and its arguments").optional(),
+    metrics: z
+      .int("has to be a port")
+      .min(1, "has to be from 1 to 65,535")
+      .max(portMax, "has to be from 1 to 65,535")
+      .optional(),
+  },
+  "has to be an object with url, and optionally graphql, health, feed, image, command and metrics",
+);
+export const externalMembers = Object.keys(members.shape);
+
+export const externalSchema = members.transform(
+  ({ url, graphql, health, feed, image, command, metrics }): External => ({
     url: new URL(url).origin,
     graphqlPath: graphql,
     healthPath: health,
@@ -55,7 +57,13 @@ export const externalSchema = z
     image,
     command,
     metricsPort: metrics,
-  }));
+  }),
+);
+
+/** Of a descriptor with problems: what does not fit is as by default. */
+export function readExternal(value: unknown): External {
+  return externalSchema.safeParse(value).data ?? externalSchema.parse({ url: "http://unknown" });
+}
 
 /** URL parsers accept more in a host, such as `${NAME}`, which is code in the files that `npm run generate` writes. */
 const originPattern = /^https?:\/\/(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?\/?$/i;
