@@ -67,6 +67,13 @@ test.each([
     { external: { url: "http://a:1", image: "r:1" } },
     "external.url has to be http://reviews:4005, since external.image",
   ],
+  [{ external: { url: "http://a:1", rest: "/api/" } }, "external.rest has to be like /api/v{version}"],
+  [{ external: { url: "http://a:1", rest: "/api" } }, "external.versions has to list the versions of the routes"],
+  [{ external: { url: "http://a:1", versions: [1] } }, "external.versions has to list the versions of the routes"],
+  [
+    { external: { url: "http://a:1", rets: "" } },
+    "external.rets is unknown. The fields are url, graphql, health, rest",
+  ],
   [{ external: { url: "http://a:1", command: "run" } }, "external.command has to be a list of a program and its"],
   [{ seed: true, external: { url: "http://a:1" } }, "seed is for a service whose code is in this repository"],
 ])("%j is rejected with the file, the field and what to do", (change, message) => {

@@ -14,6 +14,7 @@ import {
   serviceNames,
   urlOf,
 } from "./parts.ts";
+import { defaultRestPaths } from "../../supergraph/contract/rest-paths.ts";
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -93,15 +94,16 @@ function substituteVariables(
   kind: SubstituteKind,
   { root, dataDir, remote }: PartContext,
 ): Record<string, string | undefined> {
+  const rest = { SUBSTITUTE_NAME: name, SUBSTITUTE_REST: JSON.stringify(externalOf(name)?.rest ?? defaultRestPaths) };
   if (kind === "mock")
     return {
-      SUBSTITUTE_NAME: name,
+      ...rest,
       SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql"),
       SUBSTITUTE_OPENAPI_FOLDER: join(root, "supergraph", "openapi"),
     };
   const files = remoteSchemaFiles(dataDir);
   return {
-    SUBSTITUTE_NAME: name,
+    ...rest,
     SUBSTITUTE_SCHEMA_FILE: files.of(name),
     SUBSTITUTE_API_FILE: files.api,
     SUBSTITUTE_REMOTE_URL: remote?.graphqlUrl,

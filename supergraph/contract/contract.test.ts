@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { composeDocuments } from "../documents/compose-documents.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import { mergeRoutes } from "../routes/routes.ts";
-import { toService } from "../services.ts";
+import { type Service, toService } from "../services.ts";
 
 const reviews = toService({
   name: "reviews",
@@ -19,6 +19,7 @@ const reviews = toService({
     url: "http://reviews:4005",
     graphqlPath: "/graphql",
     healthPath: "/health",
+    rest: { prefix: "/rest/v{version}", versions: undefined },
     feedUrl: undefined,
     image: undefined,
     command: undefined,
@@ -109,6 +110,36 @@ test("the operations below /rest/vN are the routes, one for all its versions, wi
       },
     ],
   });
+});
+
+test("the routes may have another prefix than /rest/vN, which the table has for the REST proxy", async () => {
+  write("openapi.yaml", generated.replaceAll("/rest/v", "/v").replaceAll(/(\/v\d)/g, "$1/api"));
+  const merged = await merge([withRest("/v{version}/api")]);
+  expect(merged.ok ? merged.routes : merged.errors).toMatchObject([
+    { id: "create_review", path: "/reviews", versions: [2], prefix: "/v{version}/api" },
+    { id: "getReview", path: "/reviews/:reviewId", versions: [1, 2], prefix: "/v{version}/api" },
+  ]);
+});
+
+test("routes without a version in their paths have the versions of service.json", async () => {
+  write(
+    "openapi.overlay.yaml",
+    `${overlayHead}  - target: $\n    update: { components: { responses: { All: { description: All. } } } }\n`,
+  );
+  write(
+    "openapi.yaml",
+    withResponse("200", "#/components/responses/All")
+      .replace("/rest/v1/", "/")
+      .replace("operationId", "summary: All, operationId"),
+  );
+  const service = withRest("", [2, 3]);
+  const merged = await merge([service]);
+  expect(merged.ok ? merged.routes : merged.errors).toMatchObject([
+    { id: "listReviews", path: "/reviews", versions: [2, 3], prefix: "" },
+  ]);
+  const composed = await composeDocuments(root, [service]);
+  const documents = (composed.files ?? []).map(({ content = "" }) => JSON.parse(content) as Document);
+  expect(documents.map(({ paths }) => Object.keys(paths))).toEqual([["/reviews"], ["/reviews"]]);
 });
 
 test("the platform's documents have the operations, with what the proxy adds; a schema whose name is taken gets another name", async () => {
@@ -297,8 +328,13 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-async function merge() {
-  return mergeRoutes(await readRoutes(root, [reviews]));
+async function merge(services = [reviews]) {
+  return mergeRoutes(await readRoutes(root, services));
+}
+
+function withRest(prefix: string, versions?: readonly number[]): Service {
+  const { external } = reviews;
+  return { ...reviews, external: external && { ...external, rest: { prefix, versions } } };
 }
 
 function write(name: string, text: string): void {

@@ -9,6 +9,7 @@ import type { Subgraph } from "../subgraphs.ts";
 import { type ContractFile, openContractFile } from "./contract-file.ts";
 import { memberOf, resolveReference } from "./json-members.ts";
 import { applyOverlay } from "./overlay.ts";
+import { defaultRestPaths, type RestPaths } from "./rest-paths.ts";
 
 type ReportContractProblem = (message: string, path?: readonly (string | number)[]) => void;
 
@@ -17,6 +18,7 @@ export interface Contract extends Pick<Subgraph, "name" | "owner">, Pick<Contrac
   readonly description: string;
   /** Of service.json; undefined where that is not known. */
   readonly scopes: readonly string[] | undefined;
+  readonly rest: RestPaths;
   /** OpenAPI 3.1, with the overlay. Undefined if it cannot be read; then there is a problem. */
   readonly document: Json | undefined;
   readonly problems: readonly CompositionError[];
@@ -36,7 +38,8 @@ export function readContract(
   const scopes = subgraph.scopes && Object.keys(subgraph.scopes);
   const fileName = documentNames.find((candidate) => existsSync(join(root, folder, candidate)));
   const source = openContractFile(root, `${folder}/${fileName ?? "openapi.yaml"}`, { name, owner });
-  const contract = { name, owner, description, scopes, file: source.file, toProblem: source.toProblem };
+  const rest = subgraph.external?.rest ?? defaultRestPaths;
+  const contract = { name, owner, description, scopes, rest, file: source.file, toProblem: source.toProblem };
   if (fileName === undefined)
     return { ...contract, document: undefined, problems: [source.toProblem(documentMissing)] };
   const problems = [...source.syntaxProblems];

@@ -41,6 +41,15 @@ test.concurrent.for(conformRules.map(({ id }) => id))("a service that breaks %s"
   expect(failure?.how).toMatch(/^(?:curl|kill -TERM) /);
 });
 
+test("a service whose REST paths have another prefix", async () => {
+  const folder = createContract("prefix", { rest: "/api/v{version}" });
+  const file = join(folder, "openapi.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("/rest/v1/", "/api/v1/"));
+  const results = await check(folder);
+  expect(idsOf(results, "failed")).toEqual([]);
+  expect(idsOf(results, "skipped")).toEqual([]);
+});
+
 test("a service that offers no optional part breaks no rule", async () => {
   const results = await conform("optional");
   expect(idsOf(results, "failed")).toEqual([]);
@@ -105,7 +114,7 @@ function conform(broken = "nothing"): Promise<readonly RuleResult[]> {
 }
 
 /** Of the notes service. @param broken the rule that it breaks. */
-function createContract(broken: string): string {
+function createContract(broken: string, external: object = {}): string {
   const folder = join(folders, broken);
   cpSync(new URL("../conform/contract", import.meta.url), folder, { recursive: true });
   const program = fileURLToPath(new URL("../conform/notes-service.ts", import.meta.url));
@@ -115,6 +124,7 @@ function createContract(broken: string): string {
       url: "http://notes:4900",
       feed: "http://notes:5000",
       command: [process.execPath, program, folder, broken],
+      ...external,
     },
   };
   writeFileSync(join(folder, "service.json"), JSON.stringify(descriptor));
