@@ -7,7 +7,8 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Service } from "../services.ts";
 import type { Subgraph } from "../subgraphs.ts";
 import { type ContractFile, openContractFile } from "./contract-file.ts";
-import { memberOf, resolveReference } from "./json-members.ts";
+import { resolveReference } from "./json-members.ts";
+import { findFormatProblems } from "./openapi-format.ts";
 import { applyOverlay } from "./overlay.ts";
 import { defaultRestPaths, type RestPaths } from "./rest-paths.ts";
 
@@ -85,19 +86,18 @@ const mapsOfNames: ReadonlySet<unknown> = new Set(
 );
 
 const componentReference = /^#\/components\/[^/]+\/[^/]+$/;
-const textMembers: ReadonlySet<unknown> = new Set(["summary", "description"]);
 
 /** After the overlay, which may correct what a tool generates. The address is in service.json: no reader of the document may be sent elsewhere. */
 function checkMembers(document: Json, report: ReportContractProblem): void {
+  const schemas: { readonly value: unknown; readonly path: readonly string[] }[] = [];
   visit(document, [], (key, value, place) => {
     if (place.some((part, index) => dataKeywords.has(part) && !mapsOfNames.has(place[index - 1]))) return;
     if (key === "$ref" && typeof value === "string") {
       const problem = findReferenceProblem(document, value);
       if (problem !== undefined) report(`$ref "${value}" ${problem}`, place);
     }
-    // YAML reads `description: 404` as a number, and `description:` as null. A property of this name has a schema.
-    if (textMembers.has(key) && ["number", "boolean"].includes(typeof (value ?? 0)))
-      report(`${key} has to be a text: write it in quotes.`, place);
+    const isComponent = place.length === 3 && place[0] === "components" && place[1] === "schemas";
+    if (key === "schema" || isComponent) schemas.push({ value, path: place.map(String) });
     // A property of this name has a schema, which is no list.
     if (key === "servers" && Array.isArray(value))
       report(
@@ -105,7 +105,7 @@ function checkMembers(document: Json, report: ReportContractProblem): void {
         place,
       );
   });
-  if (!isJsonObject(memberOf(document, "paths"))) report("paths has to be an object.", ["paths"]);
+  for (const { message, path } of findFormatProblems(document, schemas)) report(message, path);
 }
 
 /** Below a component or a path, a reference could lead back to the place that has it, and the reference pages could not name its target. */
