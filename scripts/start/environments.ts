@@ -82,6 +82,9 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
+      // Client developers see the headers of a deprecated version, and no request gets 410.
+      DEPRECATED_VERSIONS: inherited["DEPRECATED_VERSIONS"] || "1=-30d",
+      SUNSET_VERSIONS: inherited["SUNSET_VERSIONS"] || "1=+180d",
       ...serviceUrls(context),
       ...feedUrls(context),
     };
