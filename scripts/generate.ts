@@ -6,7 +6,7 @@ import { composeRepository, routesFile } from "../supergraph/compose.ts";
 import { combineResults, type GeneratorResult } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
-import { readServices, type Service } from "../supergraph/services.ts";
+import { type Descriptors, readDescriptors, type Service } from "../supergraph/services.ts";
 import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
 import { platformTeam, readSubgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
@@ -27,9 +27,11 @@ const newServiceTemplate: Subgraph = {
 /** Every part that does not depend on a part with errors. */
 export async function generateRepository(
   root: string,
-  services: readonly Service[] = readServices(root),
+  descriptors: Descriptors = readDescriptors(root),
 ): Promise<GeneratorResult> {
-  const composition = await composeRepository(root, services);
+  const composition = await composeRepository(root, descriptors);
+  const { services, problems } = descriptors;
+  if (problems.length > 0) return composition;
   const filesWithErrors = new Set(composition.ok ? [] : composition.errors.map(({ file }) => file));
   // The errors of composition are better than those of the type generator.
   const withCode = services.filter(({ external }) => external === undefined);

@@ -36,6 +36,7 @@ async function pack(description: PackageDescription): Promise<void> {
   const packageFolders = await bundle(root, description, join(folder, "dist"));
   const unlicensed = copyThirdPartyFiles(packageFolders, join(folder, "third-party"));
   for (const [target, source] of Object.entries(description.files)) copy(source, join(folder, target));
+  unlink(join(folder, "README.md"));
   const declarations = description.embedded === undefined ? undefined : writeDeclarations(description, folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify(toManifest(description, declarations), null, 2));
   const { filename, size, unpackedSize, files } = createTarball(folder);
@@ -55,6 +56,11 @@ function copy(source: string, target: string): void {
   if (!existsSync(path)) throw new CommandError(`${source} is missing. npm run bundle:graphiql builds GraphiQL.`);
   mkdirSync(dirname(target), { recursive: true });
   cpSync(path, target, { recursive: true, filter: (file) => !file.endsWith("tsconfig.json") });
+}
+
+/** Links that lead out of the package become their text: the repository has no public address to which they could lead. */
+function unlink(file: string): void {
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, "$1"));
 }
 
 /** @returns the path in the package. @throws CommandError for a source whose exported types are not all declared in it. */

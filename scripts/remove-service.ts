@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readServices } from "../supergraph/services.ts";
@@ -45,14 +45,14 @@ async function removeService(args: readonly string[]): Promise<void> {
   if (!force) requireRemovable(name, await listGenerated(name));
   // First, because it throws while `npm start` uses the data folder: then no file has been removed.
   const hadData = keepData ? false : await deleteLocalData(dataFolder(root, process.env), name);
+  const isWorkspace = existsSync(join(root, "services", name, "package.json"));
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
   forgetFileHashes(root, name);
   const updatedFiles = await regenerate(root);
+  const updated = `${updatedFiles.length} generated files${isWorkspace ? " and package-lock.json" : ""}`;
   const removed = hadData ? `services/${name} and its local database` : `services/${name}`;
-  process.stdout.write(
-    `Removed ${removed}, and updated ${updatedFiles.length} generated files and package-lock.json.\n`,
-  );
+  process.stdout.write(`Removed ${removed}, and updated ${updated}.\n`);
 }
 
 /** Also of those that `regenerate` will delete. Composes without this service: its schema may be invalid. */

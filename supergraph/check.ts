@@ -13,9 +13,9 @@ import { judgeChanges } from "./clients/broken-operations.ts";
 import type { ClientOperation } from "./clients/client-operations.ts";
 import { activeOperations, readClients, readFolder } from "./clients/clients.ts";
 import { findPlanChanges, type PlanOperation } from "./clients/plan-changes.ts";
-import { reportCompositionErrors } from "./composition/composition-report.ts";
+import { reportErrors } from "./composition/composition-report.ts";
 import { findSchemaBaseline } from "./composition/schema-baseline.ts";
-import { DescriptorError, readServices } from "./services.ts";
+import { readDescriptors } from "./services.ts";
 import { readSubgraphs, type Subgraph } from "./subgraphs.ts";
 
 export interface CheckRun {
@@ -46,14 +46,17 @@ export async function runCheck(command: CheckRun): Promise<CheckReport["code"]> 
 async function check(command: CheckRun, { against, all }: CheckOptions): Promise<CheckReport> {
   const { root, today } = command;
   try {
-    const { subgraphs = readServices(root) } = command;
+    const { subgraphs, problems: descriptorProblems } = command.subgraphs
+      ? { subgraphs: command.subgraphs, problems: [] }
+      : readDescriptors(root);
     const base = findBase(root, against);
     if (!base && against !== undefined) return finish(2, `Unknown commit ${against}.`);
     const current = await readCurrentState(root, subgraphs);
-    if (!current.ok) {
+    if (!current.ok || descriptorProblems.length > 0) {
       const sources = readSubgraphs(root, subgraphs);
       const baseline = findSchemaBaseline(root, against);
-      return finish(1, ...reportCompositionErrors(current.errors, { sources, baseline, all }));
+      const errors = [...descriptorProblems, ...(current.ok ? [] : current.errors)];
+      return finish(1, ...reportErrors(errors, { sources, baseline, all }));
     }
     const notes = current.warnings;
     const baseState = base && readBaseState(base, subgraphs);
@@ -74,7 +77,6 @@ async function check(command: CheckRun, { against, all }: CheckOptions): Promise
     const code = acceptance.breaking.length > 0 ? 1 : 0;
     return { code, notes, lines: [], comparison: { changes, acceptance, base, releases, today } };
   } catch (error) {
-    if (error instanceof DescriptorError) return finish(1, error.message);
     const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return finish(2, `The check itself failed: ${details}`);
   }

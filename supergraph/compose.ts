@@ -4,8 +4,8 @@ import { combineResults, type GeneratorResult } from "./composition/generated-fi
 import { findPriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
-import { readServices } from "./services.ts";
-import { readSubgraphs, type Subgraph, type SubgraphSource } from "./subgraphs.ts";
+import { type Descriptors, readDescriptors } from "./services.ts";
+import { readSubgraphs, type SubgraphSource } from "./subgraphs.ts";
 
 export const routesFile = "supergraph/routes.json";
 
@@ -18,13 +18,15 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): ValueOrErr
   return { ...graph, supergraphSdl: notice + graph.supergraphSdl, apiSdl: notice + graph.apiSdl };
 }
 
-/** Composes supergraph.graphql, api.graphql and routes.json, without writing them. */
+/** Composes supergraph.graphql, api.graphql and routes.json, without writing them. No file if a descriptor has problems. */
 export async function composeRepository(
   root: string,
-  subgraphs: readonly Subgraph[] = readServices(root),
+  { subgraphs, problems }: Pick<Descriptors, "subgraphs" | "problems"> = readDescriptors(root),
 ): Promise<GeneratorResult> {
   const sources = readSubgraphs(root, subgraphs);
-  return combineResults([composeGraphFiles(sources), toRoutesFile(mergeRoutes(await readRoutes(root, sources)))]);
+  const results = [composeGraphFiles(sources), toRoutesFile(mergeRoutes(await readRoutes(root, sources)))];
+  if (problems.length === 0) return combineResults(results);
+  return { ok: false, errors: [...problems, ...results.flatMap((result) => (result.ok ? [] : result.errors))] };
 }
 
 function composeGraphFiles(sources: readonly SubgraphSource[]): GeneratorResult {

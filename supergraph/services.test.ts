@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readServices } from "./services.ts";
+import { DescriptorError, readDescriptors, readServices } from "./services.ts";
 
 const reviews = { name: "reviews", description: "Owns reviews.", team: "@tributary/reviews-team", port: 4005 };
 let root: string;
@@ -67,23 +67,30 @@ test.each([
     { external: { url: "http://a:1", image: "r:1" } },
     "external.url has to be http://reviews:4005, since external.image",
   ],
+  [{ external: { url: "http://a:1", rest: "/api/" } }, "external.rest has to be like /api/v{version}"],
+  [{ external: { url: "http://a:1", rest: "/api" } }, "external.versions has to list the versions of the routes"],
+  [{ external: { url: "http://a:1", versions: [1] } }, "external.versions has to list the versions of the routes"],
+  [
+    { external: { url: "http://a:1", rets: "" } },
+    "external.rets is unknown. The fields are url, graphql, health, rest",
+  ],
   [{ external: { url: "http://a:1", command: "run" } }, "external.command has to be a list of a program and its"],
   [{ seed: true, external: { url: "http://a:1" } }, "seed is for a service whose code is in this repository"],
 ])("%j is rejected with the file, the field and what to do", (change, message) => {
   write("reviews", { ...reviews, ...change });
-  expect(() => readServices(root)).toThrow(`services/reviews/service.json: ${message}`);
+  expect(problems()[0]).toContain(`services/reviews/service.json: ${message}`);
 });
 
 test.each(["gateway", "migrate-users", "kustomization"])("the name %s is reserved", (name) => {
   write(name, { ...reviews, name });
-  expect(() => readServices(root)).toThrow(`services/${name}/service.json: name "${name}" is reserved`);
+  expect(problems()[0]).toContain(`services/${name}/service.json: name "${name}" is reserved`);
 });
 
 test("a descriptor that is not a JSON object is rejected", () => {
   write("reviews", []);
-  expect(() => readServices(root)).toThrow("services/reviews/service.json: has to be a JSON object");
+  expect(problems()).toEqual(["services/reviews/service.json: has to be a JSON object"]);
   writeFileSync(join(root, "services/reviews/service.json"), "{");
-  expect(() => readServices(root)).toThrow("services/reviews/service.json: is not valid JSON: ");
+  expect(problems()[0]).toContain("services/reviews/service.json: is not valid JSON: ");
 });
 
 test("every problem of all descriptors is reported at once, and a port collision names both services", () => {
@@ -94,9 +101,31 @@ test("every problem of all descriptors is reported at once, and a port collision
   const [first, ...others] = problems();
   expect(first).toContain("services/ratings/service.json: team has to be");
   expect(others).toEqual([
-    "line-items (services/line-items/service.json) and reviews (services/reviews/service.json) have the same port 4005. Change the port of one of them.",
+    "services/reviews/service.json: line-items (services/line-items/service.json) and reviews (services/reviews/service.json) have the same port 4005. Change the port of one of them.",
     expect.stringContaining("and votes (services/votes/service.json) have the same port 4105."),
   ]);
+});
+
+test("a problem has the line of its member and the owner", () => {
+  mkdirSync(join(root, "services/reviews"), { recursive: true });
+  const lines = [
+    "{",
+    '  "name": "reviews",',
+    '  "team": "@tributary/reviews-team",',
+    '  "external": { "url": "x" }',
+    "}",
+  ];
+  writeFileSync(join(root, "services/reviews/service.json"), lines.join("\n"));
+  expect(readDescriptors(root).problems).toContainEqual({
+    message: expect.stringMatching(/^external.url has to be an origin/),
+    code: "CONTRACT_INVALID",
+    subgraph: "reviews",
+    owner: "@tributary/reviews-team",
+    file: "services/reviews/service.json",
+    line: 4,
+    column: 17,
+  });
+  expect(() => readServices(root)).toThrow(DescriptorError);
 });
 
 function write(name: string, descriptor: object): void {
@@ -105,10 +134,5 @@ function write(name: string, descriptor: object): void {
 }
 
 function problems(): readonly string[] {
-  try {
-    readServices(root);
-    return [];
-  } catch (error) {
-    return (error as Error).message.split("\n");
-  }
+  return readDescriptors(root).problems.map(({ file, message }) => `${file}: ${message}`);
 }

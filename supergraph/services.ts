@@ -3,7 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { z } from "zod";
-import { type External, externalSchema } from "./contract/external.ts";
+import { type CompositionError, printCompositionError } from "./composition/composition-errors.ts";
+import { type ContractFile, openContractFile } from "./contract/contract-file.ts";
+import { type External, externalMembers, externalSchema, readExternal } from "./contract/external.ts";
+import { memberOf, textOf } from "./contract/json-members.ts";
 import type { Subgraph } from "./subgraphs.ts";
 
 /** A folder of services/ is a service exactly if it has this file. */
@@ -26,9 +29,21 @@ export interface Service extends Subgraph {
   readonly external: External | undefined;
 }
 
-/** `message` has every problem, one a line, with its file and field. */
+/** `message` has every problem, with its file and field. */
 export class DescriptorError extends Error {
   override readonly name = "DescriptorError";
+
+  constructor(problems: readonly CompositionError[]) {
+    super(problems.map(printCompositionError).join("\n"));
+  }
+}
+
+export interface Descriptors {
+  /** In the order of their ports. */
+  readonly services: readonly Service[];
+  /** The services, and those whose descriptor does not match its schema: the other files of their contracts can be checked too. */
+  readonly subgraphs: readonly Subgraph[];
+  readonly problems: readonly CompositionError[];
 }
 
 /**
@@ -95,27 +110,33 @@ type Descriptor = z.infer<typeof descriptor>;
 
 /** In the order of their ports. @throws DescriptorError with every problem of all descriptors. */
 export function readServices(root: string): readonly Service[] {
+  const { services, problems } = readDescriptors(root);
+  if (problems.length > 0) throw new DescriptorError(problems);
+  return services;
+}
+
+export function readDescriptors(root: string): Descriptors {
   const folder = join(root, "services");
   const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
-  const problems: string[] = [];
-  const services = names
+  const read = names
     .filter((name) => existsSync(join(folder, name, descriptorName)))
-    .flatMap((name) => readDescriptor(root, name, problems))
-    .toSorted((a, b) => a.port - b.port);
-  problems.push(...findCollisions(services));
-  if (problems.length > 0) throw new DescriptorError(problems.join("\n"));
-  return services;
+    .map((name) => readDescriptor(root, `services/${name}`, name));
+  const services = read.flatMap(({ service }) => service ?? []).toSorted((a, b) => a.port - b.port);
+  const collisions = findCollisions(services).map(({ message, service }) => {
+    const { toProblem } = read.find((one) => one.service === service) ?? {};
+    return toProblem?.(message, ["port"]) ?? [];
+  });
+  return {
+    services,
+    subgraphs: [...services, ...read.flatMap(({ service, subgraph }) => (service ? [] : subgraph))],
+    problems: [...read.flatMap(({ problems }) => problems), ...collisions.flat()],
+  };
 }
 
 /** Of one folder anywhere, such as the contract in its team's repository. @throws DescriptorError with every problem. */
 export function readServiceIn(folder: string): Service {
-  const file = join(folder, descriptorName);
-  const problems: string[] = [];
-  const report = (problem: string) => problems.push(`${file}: ${problem}`);
-  const json = readJson(file, report);
-  const { name } = { name: "", ...(json as object | undefined) };
-  const [service] = json === undefined ? [] : parseDescriptor(json, name, report);
-  if (service === undefined || problems.length > 0) throw new DescriptorError(problems.join("\n"));
+  const { service, problems } = readDescriptor("", folder);
+  if (service === undefined || problems.length > 0) throw new DescriptorError(problems);
   return service;
 }
 
@@ -142,27 +163,45 @@ export function toVariablePrefix(name: string): string {
   return name.toUpperCase().replaceAll("-", "_");
 }
 
-function readDescriptor(root: string, folder: string, problems: string[]): readonly Service[] {
-  const file = `services/${folder}/${descriptorName}`;
-  const report = (problem: string) => problems.push(`${file}: ${problem}`);
-  const json = readJson(join(root, file), report);
-  return json === undefined ? [] : parseDescriptor(json, folder, report);
+interface ReadDescriptor extends Pick<ContractFile, "toProblem"> {
+  readonly subgraph: Subgraph;
+  /** Undefined if the descriptor does not match its schema. */
+  readonly service: Service | undefined;
+  readonly problems: readonly CompositionError[];
 }
 
-function readJson(file: string, report: (text: string) => unknown): unknown {
+/** @param name of the folder, which has to be that of the service; undefined: any name. */
+function readDescriptor(root: string, folder: string, name?: string): ReadDescriptor {
+  const file = `${folder}/${descriptorName}`;
+  const { json, failure } = readJson(join(root, file));
+  const ownName = textOf(memberOf(json, "name"));
+  const owner = textOf(memberOf(json, "team"));
+  const { toProblem } = openContractFile(root, file, { name: name ?? ownName, owner });
+  // Code of a service is in src.
+  const external = existsSync(join(root, folder, "src")) ? undefined : readExternal(memberOf(json, "external"));
+  const subgraph = { name: name ?? ownName, folder, url: "http://127.0.0.1:0/graphql", owner, external };
+  if (failure !== undefined) return { subgraph, service: undefined, problems: [toProblem(failure)], toProblem };
+  const problems: CompositionError[] = [];
+  const parsed = parseDescriptor(json, name ?? ownName, (message, path) => problems.push(toProblem(message, path)));
+  // The folder may have another name than the descriptor.
+  const service = parsed && name !== undefined ? { ...parsed, folder } : parsed;
+  return { subgraph, service, problems, toProblem };
+}
+
+function readJson(file: string): { readonly json?: unknown; readonly failure?: string } {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return { json: JSON.parse(readFileSync(file, "utf8")) };
   } catch (error) {
-    report(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
-    return undefined;
+    return { failure: `is not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
 /** For `npm run new:service`: the problems beside the other services, without file names. */
 export function findDescriptorProblems(json: { readonly name: string }, others: readonly Service[]): readonly string[] {
   const problems: string[] = [];
-  const services = parseDescriptor(json, json.name, (problem) => problems.push(problem));
-  return problems.length > 0 ? problems : findCollisions([...others, ...services]);
+  const service = parseDescriptor(json, json.name, (problem) => problems.push(problem));
+  if (service === undefined || problems.length > 0) return problems;
+  return findCollisions([...others, service]).map(({ message }) => message);
 }
 
 /** Its change feed's port is free too. */
@@ -173,36 +212,47 @@ export function findFreePort(services: readonly Service[]): number {
   return port;
 }
 
+type ReportProblem = (message: string, path?: readonly (string | number)[]) => unknown;
+
 /** Returns the service even with an unsuitable name, scope or port; nothing if the descriptor does not match its schema. */
-function parseDescriptor(json: unknown, folder: string, report: (text: string) => unknown): readonly Service[] {
+function parseDescriptor(json: unknown, folder: string, report: ReportProblem): Service | undefined {
   const result = descriptor.safeParse(json);
   if (!result.success) {
-    for (const issue of result.error.issues) report(describeIssue(issue));
-    return [];
+    for (const issue of result.error.issues) {
+      const keys = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+      report(describeIssue(issue), [
+        ...issue.path.map((key) => (typeof key === "symbol" ? String(key) : key)),
+        ...keys,
+      ]);
+    }
+    return undefined;
   }
   const { name, scopes, port, seed, external } = result.data;
-  if (name !== folder) report(`name is "${name}", but the folder is services/${folder}. Give both the same name.`);
+  if (name !== folder)
+    report(`name is "${name}", but the folder is services/${folder}. Give both the same name.`, ["name"]);
   if (reservedNames.has(name) || reservedPattern.test(name))
-    report(`name "${name}" is reserved for another part of the platform. Choose another name.`);
-  if (external && seed) report("seed is for a service whose code is in this repository: an external one seeds itself.");
-  if (external?.image !== undefined) findAddressProblems(external, result.data).forEach(report);
+    report(`name "${name}" is reserved for another part of the platform. Choose another name.`, ["name"]);
+  if (external && seed)
+    report("seed is for a service whose code is in this repository: an external one seeds itself.", ["seed"]);
+  if (external?.image !== undefined) findAddressProblems(external, result.data, report);
   const invalidScopes = Object.keys(scopes).filter((scope) => !isScopeOf(name, scope));
-  for (const scope of invalidScopes)
-    report(`scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`);
+  for (const scope of invalidScopes) {
+    const message = `scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`;
+    report(message, ["scopes", scope]);
+  }
   const takenPorts = [port, feedPortOf(port)].filter((ownPort) => reservedPorts.has(ownPort));
   for (const taken of takenPorts)
-    report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`);
-  return [toService(result.data)];
+    report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`, ["port"]);
+  return toService(result.data);
 }
 
 /** Compose and the manifests give the container the name of the service, and the ports of every service. */
-function findAddressProblems({ url, feedUrl }: External, { name, port }: Descriptor): readonly string[] {
-  const problems: string[] = [];
+function findAddressProblems({ url, feedUrl }: External, { name, port }: Descriptor, report: ReportProblem): void {
   const expected = { url: `http://${name}:${port}`, feed: `http://${name}:${feedPortOf(port)}` };
-  if (url !== expected.url) problems.push(`external.url has to be ${expected.url}, since external.image runs there`);
+  const reason = "since external.image runs there";
+  if (url !== expected.url) report(`external.url has to be ${expected.url}, ${reason}`, ["external", "url"]);
   if (feedUrl !== undefined && feedUrl !== expected.feed)
-    problems.push(`external.feed has to be ${expected.feed}, since external.image runs there`);
-  return problems;
+    report(`external.feed has to be ${expected.feed}, ${reason}`, ["external", "feed"]);
 }
 
 function isScopeOf(name: string, scope: string): boolean {
@@ -216,21 +266,26 @@ function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): str
   if (code === "unrecognized_keys" && "keys" in issue) {
     // The first field, `$schema`, is only for editors.
     const [, ...fields] = Object.keys(descriptor.shape);
-    return `${issue.keys.join(", ")} is unknown. The fields are ${fields.join(", ")}.`;
+    const unknown = issue.keys.map((key) => [...path, key].join("."));
+    return `${unknown.join(", ")} is unknown. The fields are ${(path.length === 0 ? fields : externalMembers).join(", ")}.`;
   }
   return path.length === 0 ? "has to be a JSON object" : `${path.join(".")} ${message}`;
 }
 
-function findCollisions(services: readonly Service[]): readonly string[] {
-  const listenersByPort = new Map<number, string[]>();
-  const add = (port: number, listener: string) =>
-    listenersByPort.set(port, [...(listenersByPort.get(port) ?? []), listener]);
-  for (const { name, port, feedPort } of services) {
-    add(port, `${name} (services/${name}/${descriptorName})`);
-    add(feedPort, `the change feed of ${name} (its port plus 100)`);
-  }
-  const collisions = [...listenersByPort].filter(([, listeners]) => listeners.length > 1);
-  return collisions.map(
-    ([port, listeners]) => `${listeners.join(" and ")} have the same port ${port}. Change the port of one of them.`,
-  );
+interface PortCollision {
+  readonly message: string;
+  /** The last one with this port. */
+  readonly service: Service | undefined;
+}
+
+function findCollisions(services: readonly Service[]): readonly PortCollision[] {
+  const listeners = services.flatMap((service) => [
+    { service, port: service.port, listener: `${service.name} (${service.folder}/${descriptorName})` },
+    { service, port: service.feedPort, listener: `the change feed of ${service.name} (its port plus 100)` },
+  ]);
+  const collisions = [...Map.groupBy(listeners, ({ port }) => port)].filter(([, { length }]) => length > 1);
+  return collisions.map(([port, same]) => ({
+    message: `${same.map(({ listener }) => listener).join(" and ")} have the same port ${port}. Change the port of one of them.`,
+    service: same.at(-1)?.service,
+  }));
 }

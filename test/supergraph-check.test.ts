@@ -7,8 +7,10 @@ import { createOperationPlanner } from "../scripts/check/operation-planner.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { commitAll, commitRepository, git } from "./supergraph/committed-repository.ts";
 import {
+  contractProblems,
   documentedFiles,
   type Files,
+  invalidContract,
   lineOf,
   sampleFiles,
   sampleServices,
@@ -42,6 +44,15 @@ test("without a change the check passes", async () => {
   const { code, text } = await checkEdit((files) => files);
   expect(code).toBe(0);
   expect(text).toMatch(/^The supergraph composes and breaks no client, compared with HEAD \([0-9a-f]{10}\)\.\n$/);
+});
+
+test("the check reports the problems of all files of a contract at once, with place and owner", async () => {
+  let text = "";
+  const root = writeRepository({ ...sampleFiles, ...invalidContract });
+  const print = (more: string) => void (text += more);
+  const code = await runCheck({ root, args: [], today, createPlanner: createOperationPlanner, print });
+  expect(code).toBe(1);
+  for (const problem of contractProblems) expect(text).toMatch(problem);
 });
 
 test("a removed field fails the check, with its owner, file, former line and an alternative", async () => {

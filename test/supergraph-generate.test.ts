@@ -11,8 +11,10 @@ import { printCompositionError } from "../supergraph/composition/composition-err
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { findDocumentProblems } from "../supergraph/documents/openapi-sources.ts";
 import {
+  contractProblems,
   documentedFiles,
   type Files,
+  invalidContract,
   lineOf,
   sampleFiles,
   sourcesOf,
@@ -125,6 +127,13 @@ test("an error is printed with its place, owner, code and the other places", () 
     "  Really.",
     "  see also services/posts/schema.graphql:9:3 (@tributary/posts-team)",
   ]);
+});
+
+test("the problems of all files of a contract are reported at once, with place and owner", async () => {
+  const { code, text } = await run(writeRepository({ ...sampleFiles, ...invalidContract }));
+  expect(code).toBe(1);
+  for (const problem of contractProblems) expect(text).toMatch(problem);
+  expect(text).not.toContain("wrote");
 });
 
 test("the second composition of the same files writes nothing", async () => {

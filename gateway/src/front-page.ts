@@ -20,7 +20,7 @@ export function createFrontPageResponder(
   if (introspection) links.push(schemaLink);
   if (profile === "development") links.push(healthLink);
   const page = createFrontPage({
-    name: "Tributary gateway",
+    name: "GraphQL gateway",
     description: "One GraphQL API over the data of all services.",
     version: build.version,
     links,

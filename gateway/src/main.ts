@@ -38,9 +38,10 @@ await runMain(serve, {
 
 /** @throws ConfigError with every problem. */
 function validate(path = settingsFileOf(environment)): string {
-  const problems = validateSettings(environment, path);
+  const notes: string[] = [];
+  const problems = validateSettings(environment, path, (note) => notes.push(`note: ${note}\n`));
   if (problems.length > 0) throw new ConfigError(problems);
-  return "The settings are valid.\n";
+  return `${notes.join("")}The settings are valid.\n`;
 }
 
 async function serve(): Promise<void> {

@@ -46,6 +46,8 @@ type SupergraphObservation =
   | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
   /** At each further poll. */
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
+  /** At the first poll that succeeds after those. */
+  | { readonly kind: "supergraph-available"; readonly source: string }
   /** Is not loaded again. `subgraphs`: whose part of it the cause names. */
   | {
       readonly kind: "supergraph-rejected";

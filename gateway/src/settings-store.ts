@@ -1,8 +1,8 @@
 // The settings in use. The file is read at start, and then watched: a changed file that is valid replaces them, any other changes nothing.
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
+import { readRegularFile } from "@tributary/kit/process/regular-file";
 import type { Config } from "./config.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
@@ -63,7 +63,7 @@ export function createSettingsStore(first: ParsedSettings, config: Config, envir
 
   /** As one text, which changes with each of them. */
   async function readTlsTexts(): Promise<string> {
-    const texts = [...current.subgraphs.tlsFiles.keys()].map((path) => readFile(path, "utf8"));
+    const texts = [...current.subgraphs.tlsFiles.keys()].map((path) => readRegularFile(path));
     return JSON.stringify(await Promise.all(texts));
   }
 

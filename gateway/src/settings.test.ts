@@ -210,6 +210,10 @@ test("validation reports misspelt variables, and names that the supergraph does 
     "cannot be read",
   );
   writeFileSync(files.settings, "{}");
+  const notes: string[] = [];
+  for (const variables of [{ SUPERGRAPH_URL: "http://a/" }, { SUPERGRAPH_FILE: files.supergraph }])
+    expect(validateSettings(variables, files.settings, (note) => notes.push(note))).toEqual([]);
+  expect(notes).toEqual([expect.stringContaining("not checked, as the supergraph is at a URL")]);
   expect(validateSettings({ SUPERGRAPH_FILE: "none.graphql" }, files.settings).join()).toMatch(
     /^none\.graphql cannot be read: ENOENT/,
   );

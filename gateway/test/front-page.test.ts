@@ -27,7 +27,7 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(await response.json()).toEqual({
-      name: "Tributary gateway",
+      name: "GraphQL gateway",
       description: "One GraphQL API over the data of all services.",
       version: "1.2.3",
       links: { graphql: "/graphql", graphiql: "/graphiql", schema: "/schema.graphql", health: "/health/ready" },
@@ -35,7 +35,7 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
   }
   const page = await get({ accept: browserAccept });
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(await page.text()).toMatch(/^<!doctype html>[^]*<h1>Tributary gateway<\/h1>/);
+  expect(await page.text()).toMatch(/^<!doctype html>[^]*<h1>GraphQL gateway<\/h1>/);
 });
 
 test("every link of the front page is served, except to the endpoint for programs", async () => {

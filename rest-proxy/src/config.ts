@@ -64,7 +64,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         max: 999,
         why: "the version of a path that names none; changing it breaks clients",
       }),
-      retirements: readRetirementLists(env, profile, nowMs),
+      retirements: readRetirementLists(env, nowMs),
       knownClients: readKnownClients(env),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
@@ -115,18 +115,14 @@ function parseHttpOrigin(address: string): string | undefined {
   return isHttp && isOriginOnly ? origin : undefined;
 }
 
-/**
- * In development, version 1 is deprecated by default, so that client developers see the headers of a deprecated version. Its default sunset is
- * 180 days after the start of the process, so that requests do not get 410 in practice.
- */
-function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: number): readonly Retirement[] {
+function readRetirementLists(env: EnvironmentReader, nowMs: number): readonly Retirement[] {
   const deprecated = readListOrNone(env, "DEPRECATED_VERSIONS", {
-    fallback: profile === "development" ? ["1=-30d"] : [],
-    why: "versions and the date of their deprecation, such as 1=2027-01-31, or in days from the start, such as 1=-30d; none: no version; production has none by default",
+    fallback: [],
+    why: "versions and the date of their deprecation, such as 1=2027-01-31, or in days from the start, such as 1=-30d; none: no version, also under npm start",
   });
   const sunset = readListOrNone(env, "SUNSET_VERSIONS", {
-    fallback: profile === "development" ? ["1=+180d"] : [],
-    why: "versions and the date from which requests for them get 410, such as 1=2027-12-31, or in days from the start; none: no version; production has none by default",
+    fallback: [],
+    why: "versions and the date from which requests for them get 410, such as 1=2027-12-31, or in days from the start; none: no version, also under npm start",
   });
   return readRetirements({ deprecated, sunset }, nowMs, (problem) =>
     env.problem(`DEPRECATED_VERSIONS, SUNSET_VERSIONS: ${problem}`),
@@ -145,7 +141,7 @@ function readKnownClients(env: EnvironmentReader): readonly string[] {
   return names;
 }
 
-/** Reads a list whose default may have entries: `none` is the empty list, since an empty value means the default. */
+/** `none` is the empty list: an empty value means the default, which `npm start` replaces. */
 function readListOrNone(
   env: EnvironmentReader,
   name: string,

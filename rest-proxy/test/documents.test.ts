@@ -344,6 +344,9 @@ test("inserted values are escaped", () => {
   expect(markdown("a `<b>` **c**\n\n[d](/docs) [e](https://example.org)").html).toBe(
     '<p>a <code>&#60;b&#62;</code> <strong>c</strong></p><p><a href="/docs">d</a> [e](https://example.org)</p>',
   );
+  // In quadratic time this would take minutes.
+  const brackets = "[".repeat(500_000);
+  expect(markdown(`${brackets}a](/docs)`).html).toBe(`<p>${brackets.slice(1)}<a href="/docs">a</a></p>`);
 });
 
 interface DocumentRequest {

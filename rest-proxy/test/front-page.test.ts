@@ -16,7 +16,7 @@ test("programs get the front page as JSON, browsers as HTML, and no service gets
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.headers.get("link")).toBe('</.well-known/api-catalog>; rel="api-catalog"');
     expect(await response.json()).toEqual({
-      name: "Tributary REST API",
+      name: "REST API",
       description: "Versioned resources with caching, over the data of all services.",
       version: "1.2.3",
       links: {

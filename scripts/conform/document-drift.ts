@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { entriesOf, memberOf } from "../../supergraph/contract/json-members.ts";
+import { findRoutePath, type RestPaths } from "../../supergraph/contract/rest-paths.ts";
 
 export interface Drift {
   /** What differs: a schema coordinate, or a JSON pointer. */
@@ -13,9 +14,11 @@ export const missing = "missing";
 const shownCharsMax = 200;
 
 /** Of the REST routes and the components. The innermost places that differ. */
-export function findDocumentDrift(contract: Json, running: Json): readonly Drift[] {
+export function findDocumentDrift(contract: Json, running: Json, rest: RestPaths): readonly Drift[] {
   const restOf = (document: Json) => ({
-    paths: Object.fromEntries(entriesOf(memberOf(document, "paths")).filter(([path]) => path.startsWith("/rest/"))),
+    paths: Object.fromEntries(
+      entriesOf(memberOf(document, "paths")).filter(([path]) => findRoutePath(path, rest) !== undefined),
+    ),
     components: memberOf(document, "components") ?? {},
   });
   return compare(restOf(contract), restOf(running), "");

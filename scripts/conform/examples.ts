@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sample } from "openapi-sampler";
 import { isJsonObject } from "@tributary/kit/json/json";
 import { entriesOf, listOf, memberOf, resolveReference } from "../../supergraph/contract/json-members.ts";
+import { findRoutePath, joinServicePath } from "../../supergraph/contract/rest-paths.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestOptions, RestOperation, Subject } from "./subject.ts";
 
@@ -30,8 +31,8 @@ export interface RequestBody {
 /** A user of the seeded data of this repository's services. */
 export const firstUser = 1;
 
-export function describeOperation({ method, version, template }: RestOperation): string {
-  return `${method} /rest/v${version}${template}`;
+export function describeOperation({ method, servicePath }: RestOperation): string {
+  return `${method} ${servicePath}`;
 }
 
 export function operationsOf(subject: Subject, method: string): readonly RestOperation[] {
@@ -97,8 +98,8 @@ function examplesOf({ document, parameters }: RestOperation, name: string): read
   ];
 }
 
-export function toPath({ version, template }: RestOperation, valueOf: (name: string) => string = () => "1"): string {
-  return `/rest/v${version}${template.replaceAll(/\{([^}]*)\}/g, (_, name: string) => encodeURIComponent(valueOf(name)))}`;
+export function toPath({ servicePath }: RestOperation, valueOf: (name: string) => string = () => "1"): string {
+  return servicePath.replaceAll(/\{([^}]*)\}/g, (_, name: string) => encodeURIComponent(valueOf(name)));
 }
 
 /** `/posts` of `/posts/{id}`. */
@@ -162,7 +163,7 @@ export function createExample(subject: Subject, operation: RestOperation): Promi
     const { as, exchange } = await sendExample(subject, operation);
     const location = exchange.headers["location"];
     if (exchange.status !== 201 || location === undefined) return undefined;
-    return { operation, path: toServicePath(location), as, exchange };
+    return { operation, path: toServicePath(location, subject), as, exchange };
   });
 }
 
@@ -176,8 +177,11 @@ export function listCreations(subject: Subject): readonly RestOperation[] {
   return operationsOf(subject, "POST").filter(({ template }) => !template.includes("{"));
 }
 
-/** Links and `Location` have public paths. */
-export function toServicePath(link: string): string {
+/** Links and `Location` have public paths; with another prefix than the default one they may have the service's own. */
+export function toServicePath(link: string, { rest }: Pick<Subject, "rest">): string {
   const { pathname, search } = new URL(link, "http://service");
-  return `${pathname.startsWith("/rest/") ? "" : "/rest"}${pathname}${search}`;
+  const [, version, path] = /^\/v(\d+)(\/.*)$/.exec(pathname) ?? [];
+  const isOwn = rest.prefix !== "" && findRoutePath(pathname, rest) !== undefined;
+  if (isOwn || path === undefined) return pathname + search;
+  return joinServicePath(path, Number(version), rest) + search;
 }

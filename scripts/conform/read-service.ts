@@ -6,6 +6,7 @@ import { platformExtension, readContract } from "../../supergraph/contract/contr
 import { readOperations } from "../../supergraph/contract/contract-operations.ts";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { entriesOf } from "../../supergraph/contract/json-members.ts";
+import { defaultRestPaths, joinServicePath } from "../../supergraph/contract/rest-paths.ts";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { readServiceIn, type Service } from "../../supergraph/services.ts";
 import { CommandError } from "../command-line.ts";
@@ -26,6 +27,7 @@ export function readTestedService(root: string, folder: string): TestedService {
     sdl: readFileSync(join(folder, "schema.graphql"), "utf8"),
     operations: external ? readContractOperations(folder, service) : readOwnOperations(root, name),
     generatedDocument: external ? readGeneratedDocument(folder) : undefined,
+    rest: external?.rest ?? defaultRestPaths,
     graphqlPath: external?.graphqlPath ?? "/graphql",
     healthPath: external?.healthPath ?? "/health/ready",
     scopes: Object.keys(scopes),
@@ -33,8 +35,8 @@ export function readTestedService(root: string, folder: string): TestedService {
   return { service, contract };
 }
 
-function readContractOperations(folder: string, { name, owner, url }: Service): readonly RestOperation[] {
-  const contract = readContract(dirname(folder), { name, owner, url, folder: basename(folder) });
+function readContractOperations(folder: string, { name, owner, url, external }: Service): readonly RestOperation[] {
+  const contract = readContract(dirname(folder), { name, owner, url, external, folder: basename(folder) });
   const problems = [...contract.problems];
   const operations = readOperations(contract, problems);
   const { document } = contract;
@@ -64,11 +66,11 @@ function readOwnOperations(root: string, service: string): readonly RestOperatio
         const route = isJsonObject(operation) ? own.get(String(operation["operationId"])) : undefined;
         return route ? [[method, { ...(operation as Json), [platformExtension]: settingsOf(route, version) }]] : [];
       });
-      ownPaths[`/rest/v${version}${path}`] = Object.fromEntries(operations);
+      ownPaths[joinServicePath(path, version, defaultRestPaths)] = Object.fromEntries(operations);
     }
     const versioned = { ...document, paths: ownPaths };
     const toProblem = () => ({ message: "", code: "", subgraph: service, owner: "" });
-    const described = { name: service, owner: "", description: "", scopes: undefined, file };
+    const described = { name: service, owner: "", description: "", scopes: undefined, rest: defaultRestPaths, file };
     const contract = { ...described, document: versioned, problems: [], toProblem };
     return readOperations(contract).map((operation) => ({ ...operation, document: versioned }));
   });

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { TestIssuer } from "@tributary/kit/testing/issuer";
 import type { ContractOperation } from "../../supergraph/contract/contract-operations.ts";
+import type { RestPaths } from "../../supergraph/contract/rest-paths.ts";
 import type { Json } from "@tributary/kit/json/json";
 import { type Exchange, exchange } from "./exchange.ts";
 import type { Drain } from "./drain.ts";
@@ -17,6 +18,7 @@ export interface ServiceContract {
   readonly operations: readonly RestOperation[];
   /** As the team's tool has generated it, without the overlay. Undefined for a service of this repository, whose code generates it. */
   readonly generatedDocument: Json | undefined;
+  readonly rest: RestPaths;
   readonly graphqlPath: string;
   readonly healthPath: string;
   readonly scopes: readonly string[];

@@ -1,5 +1,5 @@
 import { generateRepository } from "../generate.ts";
-import { reportCompositionErrors } from "../../supergraph/composition/composition-report.ts";
+import { reportErrors } from "../../supergraph/composition/composition-report.ts";
 import { type GeneratedFile, writeStaleFiles } from "../../supergraph/composition/generated-files.ts";
 import { findSchemaBaseline } from "../../supergraph/composition/schema-baseline.ts";
 import { readServices, type Service } from "../../supergraph/services.ts";
@@ -11,11 +11,10 @@ export async function generateFiles(
   root: string,
   services: readonly Service[] = readServices(root),
 ): Promise<readonly GeneratedFile[]> {
-  const result = await generateRepository(root, services);
+  const result = await generateRepository(root, { services, subgraphs: services, problems: [] });
   if (result.ok) return result.files;
   const context = { sources: readSubgraphs(root, services), baseline: findSchemaBaseline(root) };
-  const report = reportCompositionErrors(result.errors, context).join("\n");
-  throw new CommandError(report);
+  throw new CommandError(reportErrors(result.errors, context).join("\n"));
 }
 
 /** @returns the paths of the written files. */

@@ -14,6 +14,7 @@ import {
   serviceNames,
   urlOf,
 } from "./parts.ts";
+import { defaultRestPaths } from "../../supergraph/contract/rest-paths.ts";
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -81,6 +82,9 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
+      // Client developers see the headers of a deprecated version, and no request gets 410.
+      DEPRECATED_VERSIONS: inherited["DEPRECATED_VERSIONS"] || "1=-30d",
+      SUNSET_VERSIONS: inherited["SUNSET_VERSIONS"] || "1=+180d",
       ...serviceUrls(context),
       ...feedUrls(context),
     };
@@ -93,15 +97,16 @@ function substituteVariables(
   kind: SubstituteKind,
   { root, dataDir, remote }: PartContext,
 ): Record<string, string | undefined> {
+  const rest = { SUBSTITUTE_NAME: name, SUBSTITUTE_REST: JSON.stringify(externalOf(name)?.rest ?? defaultRestPaths) };
   if (kind === "mock")
     return {
-      SUBSTITUTE_NAME: name,
+      ...rest,
       SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql"),
       SUBSTITUTE_OPENAPI_FOLDER: join(root, "supergraph", "openapi"),
     };
   const files = remoteSchemaFiles(dataDir);
   return {
-    SUBSTITUTE_NAME: name,
+    ...rest,
     SUBSTITUTE_SCHEMA_FILE: files.of(name),
     SUBSTITUTE_API_FILE: files.api,
     SUBSTITUTE_REMOTE_URL: remote?.graphqlUrl,

@@ -25,6 +25,18 @@ const placesMax = 3;
 const messageLinesMax = 4;
 const allCommand = "npm run check -- --all";
 
+/** The errors of the graph by cause, as one edit may have many, and each of the others, such as those of a contract. */
+export function reportErrors(errors: readonly CompositionError[], options: ReportOptions): string[] {
+  const schemaFiles = new Set(options.sources.map(({ file }) => file));
+  const isOfGraph = ({ file }: CompositionError) => file === undefined || schemaFiles.has(file);
+  const ofGraph = errors.filter(isOfGraph);
+  const others = errors.filter((error) => !isOfGraph(error));
+  return [
+    ...(ofGraph.length > 0 ? reportCompositionErrors(ofGraph, options) : []),
+    ...others.map(printCompositionError),
+  ];
+}
+
 /** The files that changed since the baseline, then the errors grouped by cause. Causes in changed files come first. */
 export function reportCompositionErrors(errors: readonly CompositionError[], options: ReportOptions): string[] {
   const { sources, baseline, all = false } = options;

@@ -1,4 +1,4 @@
-// The REST routes of a contract: the operations below /rest/vN of its OpenAPI document.
+// The REST routes of a contract: the operations of its OpenAPI document whose paths have the prefix of REST routes.
 import { priorityClasses } from "@tributary/kit/admission/priority";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import { type Contract, platformExtension } from "./contract.ts";
 import { entriesOf, listOf, memberOf, resolveReference, textOf } from "./json-members.ts";
+import { findRoutePath } from "./rest-paths.ts";
 
 /** One operation of the document. */
 export interface ContractOperation {
@@ -13,6 +14,8 @@ export interface ContractOperation {
   readonly method: string;
   /** Without the version, as in OpenAPI: `/reviews/{id}`. */
   readonly template: string;
+  /** Of the service: `/rest/v2/reviews/{id}`. */
+  readonly servicePath: string;
   /** With references resolved, those of the path first. */
   readonly parameters: readonly Json[];
   readonly operation: Json;
@@ -34,18 +37,17 @@ const settingsSchema = z.strictObject({
 });
 type PlatformSettings = z.infer<typeof settingsSchema>;
 
-const versionedPath = /^\/rest\/v([1-9]\d{0,2})(\/.*)$/;
 const supportedMethods = ["get", "post", "patch", "delete"];
 const otherMethods = ["put", "options", "head", "trace"];
 
 /** Sorted by version, in the order of the document. @param problems gets all that is wrong with them. */
 export function readOperations(contract: Contract, problems: CompositionError[] = []): readonly ContractOperation[] {
-  const { document, scopes, toProblem } = contract;
+  const { document, scopes, rest, toProblem } = contract;
   const operations: ContractOperation[] = [];
   for (const [path, item] of entriesOf(memberOf(document, "paths"))) {
-    const [, version, template] = versionedPath.exec(path) ?? [];
+    const routePath = findRoutePath(path, rest);
     // Others are the service's own, such as its health.
-    if (version === undefined || template === undefined || !isJsonObject(item)) continue;
+    if (routePath === undefined || !isJsonObject(item)) continue;
     const shared = resolveAll(document, item["parameters"]);
     for (const method of otherMethods.filter((name) => Object.hasOwn(item, name))) {
       const message = `${method.toUpperCase()} ${path} is not supported. The methods are GET, which implies HEAD, POST, PATCH and DELETE.`;
@@ -70,15 +72,17 @@ export function readOperations(contract: Contract, problems: CompositionError[] 
       const isReplaced = (parameter: Json) =>
         own.some(({ name, in: where }) => name === parameter["name"] && where === parameter["in"]);
       const parameters = [...shared.filter((parameter) => !isReplaced(parameter)), ...own];
-      operations.push({
-        version: Number(version),
+      const { versions, path: template } = routePath;
+      const common = {
         method: method.toUpperCase(),
         template,
+        servicePath: path,
         parameters,
         operation,
         place,
         settings,
-      });
+      };
+      operations.push(...versions.map((version) => ({ version, ...common })));
     }
   }
   return operations.toSorted((a, b) => a.version - b.version);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { composeDocuments } from "../documents/compose-documents.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import { mergeRoutes } from "../routes/routes.ts";
-import { toService } from "../services.ts";
+import { type Service, toService } from "../services.ts";
 
 const reviews = toService({
   name: "reviews",
@@ -19,12 +19,14 @@ const reviews = toService({
     url: "http://reviews:4005",
     graphqlPath: "/graphql",
     healthPath: "/health",
+    rest: { prefix: "/rest/v{version}", versions: undefined },
     feedUrl: undefined,
     image: undefined,
     command: undefined,
     metricsPort: undefined,
   },
 });
+const info = "info: { title: reviews, version: 0.1.0 }";
 const overlayHead = "overlay: 1.0.0\ninfo: { title: a, version: '1' }\nactions:\n";
 /** As FastAPI writes it: an operationId for each version, nullable members by anyOf, and its own responses for 422. */
 const generated = `openapi: 3.1.0
@@ -63,7 +65,7 @@ const overlay = `${overlayHead}
     update: { x-tributary: { idempotencyKey: required, priority: normal }, x-scopes: [reviews:write] }
 `;
 function withResponse(status: string, reference: string): string {
-  return `openapi: 3.1.0\npaths: { /rest/v1/reviews: { get: { operationId: listReviews, responses: { "${status}": { $ref: "${reference}" } } } } }\n`;
+  return `openapi: 3.1.0\n${info}\npaths: { /rest/v1/reviews: { get: { operationId: listReviews, responses: { "${status}": { $ref: "${reference}" } } } } }\n`;
 }
 /** Each list has nine times the list before it. */
 const aliasBomb = [
@@ -111,6 +113,36 @@ test("the operations below /rest/vN are the routes, one for all its versions, wi
   });
 });
 
+test("the routes may have another prefix than /rest/vN, which the table has for the REST proxy", async () => {
+  write("openapi.yaml", generated.replaceAll("/rest/v", "/v").replaceAll(/(\/v\d)/g, "$1/api"));
+  const merged = await merge([withRest("/v{version}/api")]);
+  expect(merged.ok ? merged.routes : merged.errors).toMatchObject([
+    { id: "create_review", path: "/reviews", versions: [2], prefix: "/v{version}/api" },
+    { id: "getReview", path: "/reviews/:reviewId", versions: [1, 2], prefix: "/v{version}/api" },
+  ]);
+});
+
+test("routes without a version in their paths have the versions of service.json", async () => {
+  write(
+    "openapi.overlay.yaml",
+    `${overlayHead}  - target: $\n    update: { components: { responses: { All: { description: All. } } } }\n`,
+  );
+  write(
+    "openapi.yaml",
+    withResponse("200", "#/components/responses/All")
+      .replace("/rest/v1/", "/")
+      .replace("operationId", "summary: All, operationId"),
+  );
+  const service = withRest("", [2, 3]);
+  const merged = await merge([service]);
+  expect(merged.ok ? merged.routes : merged.errors).toMatchObject([
+    { id: "listReviews", path: "/reviews", versions: [2, 3], prefix: "" },
+  ]);
+  const composed = await composeDocuments(root, [service]);
+  const documents = (composed.files ?? []).map(({ content = "" }) => JSON.parse(content) as Document);
+  expect(documents.map(({ paths }) => Object.keys(paths))).toEqual([["/reviews"], ["/reviews"]]);
+});
+
 test("the platform's documents have the operations, with what the proxy adds; a schema whose name is taken gets another name", async () => {
   write("openapi.yaml", generated);
   write("openapi.overlay.yaml", overlay);
@@ -149,6 +181,7 @@ test("an operation requires the scopes of its security, if it has no x-scopes", 
 
 test("schemas that refer to each other do so also if a name is taken", async () => {
   const withCycle = `openapi: 3.1.0
+${info}
 paths:
   /rest/v2/reviews: { get: { operationId: listReviews, responses: { "200": { description: All., content: { application/json: { schema: { $ref: "#/components/schemas/Problem" } } } } } } }
 components:
@@ -176,7 +209,7 @@ test("an example may have a reference and servers, as it is data; a discriminato
   const responses = { "200": { description: "All.", content: { "application/json": { schema, example } } } };
   const paths = { "/rest/v2/reviews": { get: { operationId: "listReviews", responses } } };
   const components = { schemas: { Problem: { type: "object" } } };
-  write("openapi.json", JSON.stringify({ openapi: "3.1.0", paths, components }));
+  write("openapi.json", JSON.stringify({ openapi: "3.1.0", info: { title: "a", version: "1" }, paths, components }));
   const composed = await composeDocuments(root, [reviews]);
   expect(composed.files?.[0]?.content).toContain("https://elsewhere.example");
   expect(composed.files?.[0]?.content).toContain('"one": "#/components/schemas/ReviewsProblem"');
@@ -208,7 +241,7 @@ test("a document of OpenAPI 3.0 is converted, and JSON is read too", async () =>
   const composed = await composeDocuments(root, [reviews]);
   expect(composed.files?.[0]?.content).toContain('"null"');
   rmSync(join(root, "services/reviews/openapi.yaml"));
-  write("openapi.json", JSON.stringify({ openapi: "3.1.0", info: {}, paths: {} }));
+  write("openapi.json", JSON.stringify({ openapi: "3.1.0", info: { title: "a", version: "1" }, paths: {} }));
   expect(await merge()).toEqual({ ok: true, routes: [] });
 });
 
@@ -218,7 +251,7 @@ describe("all problems of a contract are reported at once, with file and line", 
       .replace("paths:\n", "servers: [{ url: https://elsewhere.example }]\npaths:\n")
       .replace('$ref: "#/components/schemas/Problem"', '$ref: "https://elsewhere.example/a.yaml"')
       .replace("operationId: getReviewV2", "operationId: readReview\n      x-tributary: { cache: public }")
-      .replace("    post:\n", "    put: { operationId: put, responses: {} }\n    post:\n");
+      .replace("    post:\n", "    put: { operationId: put, responses: { default: { description: d } } }\n    post:\n");
     write("openapi.yaml", bad);
     write(
       "openapi.overlay.yaml",
@@ -245,10 +278,10 @@ describe("all problems of a contract are reported at once, with file and line", 
     ["openapi: 3.1.0\npaths: []\n", /paths has to be an object/],
     [
       withResponse("default", "https://elsewhere.example/a.yaml"),
-      /openapi\.yaml:2 \$ref "https:.* leaves the document/,
+      /openapi\.yaml:3 \$ref "https:.* leaves the document/,
     ],
-    [withResponse("404", "#/components/responses/Missing"), /openapi\.yaml:2 \$ref ".*\/Missing" .* nothing/],
-    [withResponse("404", "#/components/responses/100%"), /openapi\.yaml:2 \$ref ".*100%" .* nothing/],
+    [withResponse("404", "#/components/responses/Missing"), /openapi\.yaml:3 \$ref ".*\/Missing" .* nothing/],
+    [withResponse("404", "#/components/responses/100%"), /openapi\.yaml:3 \$ref ".*100%" .* nothing/],
     [generated.replace("description: Alive.", "description: 200"), /openapi\.yaml:4 description has to be a text/],
     [generated.replace("summary: A review", "summary:"), /openapi\.yaml:15 summary has to be a text/],
     [
@@ -266,6 +299,36 @@ describe("all problems of a contract are reported at once, with file and line", 
     expect(
       merged.ok ? "" : merged.errors.map(({ file, line, message }) => `${file}:${line} ${message}`).join("\n"),
     ).toMatch(problem);
+  });
+
+  const wrongTypes: readonly (readonly [string, string, string])[] = [
+    ["parameters: [{ name: fields", "parameters: [{ name: 5", "16 name has to be a text: write it in quotes."],
+    ["in: query", "in: querry", "16 in has to be one of query, header, path, cookie."],
+    ["summary: A review", "summry: A review", "15 summry is unknown in get."],
+    ["operationId: getReviewV2", "operationId: [a]", "14 operationId has to be a text."],
+    [
+      'responses: { "200": { description: The review., content: { application/json: { schema: { $ref: "#/components/schemas/Problem" } } } } }',
+      "responses: []",
+      "17 responses has to be an object.",
+    ],
+    ['"201": { description: Created. }', '"201": {}', "24 201 lacks description."],
+    ["security: [{ HTTPBearer: [] }]", "security: bearer", "22 security has to be a list."],
+    [
+      "Problem: { type: object",
+      "Problem: { type: objekt",
+      "27 type has to be one of array, boolean, integer, null, number, object, string.",
+    ],
+    ["title: { anyOf", "title: { maxLength: '5', anyOf", "28 maxLength has to be a whole number."],
+  ];
+
+  test.each(wrongTypes)("a wrong type: %s as %s", async (right, wrong, problem) => {
+    for (const version of ["3.1.0", "3.0.3"]) {
+      write("openapi.yaml", generated.replace("3.1.0", version).replace(right, wrong));
+      const merged = await merge();
+      const problems = merged.ok ? [] : merged.errors.filter(({ code }) => code === "CONTRACT_INVALID");
+      expect(problems.map(({ line, message }) => `${line} ${message}`)[0]).toBe(problem);
+      expect(problems[0]).toMatchObject({ file: "services/reviews/openapi.yaml", owner: "@tributary/reviews-team" });
+    }
   });
 
   test("a scope that service.json does not have", async () => {
@@ -297,8 +360,13 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-async function merge() {
-  return mergeRoutes(await readRoutes(root, [reviews]));
+async function merge(services = [reviews]) {
+  return mergeRoutes(await readRoutes(root, services));
+}
+
+function withRest(prefix: string, versions?: readonly number[]): Service {
+  const { external } = reviews;
+  return { ...reviews, external: external && { ...external, rest: { prefix, versions } } };
 }
 
 function write(name: string, text: string): void {

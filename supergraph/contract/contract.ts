@@ -1,33 +1,31 @@
 // The OpenAPI document of an external service, as its tool generates it, with the overlay of what only the platform needs.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { upgradeFromThreeToThreeOne } from "@scalar/openapi-upgrader/3.0-to-3.1";
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Service } from "../services.ts";
 import type { Subgraph } from "../subgraphs.ts";
-import { memberOf, resolveReference } from "./json-members.ts";
+import { type ContractFile, openContractFile } from "./contract-file.ts";
+import { resolveReference } from "./json-members.ts";
+import { findFormatProblems } from "./openapi-format.ts";
 import { applyOverlay } from "./overlay.ts";
+import { defaultRestPaths, type RestPaths } from "./rest-paths.ts";
 
 type ReportContractProblem = (message: string, path?: readonly (string | number)[]) => void;
 
-export interface Contract extends Pick<Subgraph, "name" | "owner"> {
+export interface Contract extends Pick<Subgraph, "name" | "owner">, Pick<ContractFile, "file" | "toProblem"> {
   /** Of service.json; empty where that is not known. */
   readonly description: string;
   /** Of service.json; undefined where that is not known. */
   readonly scopes: readonly string[] | undefined;
-  /** Relative to the repository's root, as errors print it. */
-  readonly file: string;
+  readonly rest: RestPaths;
   /** OpenAPI 3.1, with the overlay. Undefined if it cannot be read; then there is a problem. */
   readonly document: Json | undefined;
   readonly problems: readonly CompositionError[];
-  /** For a problem that is found later. @param path the keys of the place in the document; the nearest one that exists has the line. */
-  toProblem(message: string, path?: readonly (string | number)[]): CompositionError;
 }
 
 const documentNames = ["openapi.yaml", "openapi.yml", "openapi.json"];
-const aliasesMax = 1_000;
 const overlayName = "openapi.overlay.yaml";
 const documentMissing =
   "This file is missing. Add the OpenAPI document of the service (or openapi.json); one without REST routes has `paths: {}`.";
@@ -40,8 +38,9 @@ export function readContract(
   const { name, owner, folder, description = "" } = subgraph;
   const scopes = subgraph.scopes && Object.keys(subgraph.scopes);
   const fileName = documentNames.find((candidate) => existsSync(join(root, folder, candidate)));
-  const source = openFile(root, `${folder}/${fileName ?? "openapi.yaml"}`, { name, owner });
-  const contract = { name, owner, description, scopes, file: source.file, toProblem: source.toProblem };
+  const source = openContractFile(root, `${folder}/${fileName ?? "openapi.yaml"}`, { name, owner });
+  const rest = subgraph.external?.rest ?? defaultRestPaths;
+  const contract = { name, owner, description, scopes, rest, file: source.file, toProblem: source.toProblem };
   if (fileName === undefined)
     return { ...contract, document: undefined, problems: [source.toProblem(documentMissing)] };
   const problems = [...source.syntaxProblems];
@@ -52,7 +51,7 @@ export function readContract(
   if (document !== undefined) {
     rejectExtension(document, report);
     if (existsSync(join(root, folder, overlayName))) {
-      const overlay = openFile(root, `${folder}/${overlayName}`, { name, owner });
+      const overlay = openContractFile(root, `${folder}/${overlayName}`, { name, owner });
       const isValid = overlay.syntaxProblems.length === 0;
       const applied = isValid ? applyOverlay(document, overlay.value) : [];
       problems.push(...overlay.syntaxProblems, ...applied.map(({ message, path }) => overlay.toProblem(message, path)));
@@ -60,58 +59,6 @@ export function readContract(
     checkMembers(document, report);
   }
   return { ...contract, document, problems };
-}
-
-interface ContractFile {
-  readonly file: string;
-  readonly value: unknown;
-  readonly syntaxProblems: readonly CompositionError[];
-  readonly toProblem: Contract["toProblem"];
-}
-
-function openFile(root: string, file: string, { name, owner }: Pick<Subgraph, "name" | "owner">): ContractFile {
-  const lines = new LineCounter();
-  const text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "";
-  // JSON is YAML. The core schema: no tag creates anything but JSON values.
-  const yaml = parseDocument(text, { lineCounter: lines, schema: "core", uniqueKeys: true });
-  const toProblem: Contract["toProblem"] = (message, path = []) => {
-    const offset = findOffset(yaml.contents, path);
-    const { line, col } = offset === undefined ? { line: 1, col: 1 } : lines.linePos(offset);
-    return { message, code: "CONTRACT_INVALID", subgraph: name, owner, file, line, column: col };
-  };
-  const syntaxProblems = yaml.errors.map(({ message, pos: [offset] }) => {
-    const { line, col } = lines.linePos(offset);
-    return { ...toProblem(message.split("\n")[0] ?? message), line, column: col };
-  });
-  if (syntaxProblems.length > 0) return { file, value: undefined, syntaxProblems, toProblem };
-  try {
-    // Aliases are limited, so that a small file cannot become a large one. As JSON, so that the overlay changes one place, not each alias of it.
-    const value: unknown = JSON.parse(JSON.stringify(yaml.toJS({ maxAliasCount: aliasesMax }) ?? null));
-    return { file, value, syntaxProblems, toProblem };
-  } catch (error) {
-    const message = `Its aliases cannot be resolved: ${error instanceof Error ? error.message : String(error)}`;
-    return { file, value: undefined, syntaxProblems: [toProblem(message)], toProblem };
-  }
-}
-
-/** Of the last key of the path that exists. */
-function findOffset(contents: Node | null | undefined, path: readonly (string | number)[]): number | undefined {
-  let node: unknown = contents;
-  let offset: number | undefined;
-  for (const key of path) {
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
-      if (pair === undefined) return offset;
-      offset = isScalar(pair.key) ? pair.key.range?.[0] : offset;
-      node = pair.value;
-    } else if (isSeq(node)) {
-      const item = node.items[Number(key)] as Node | undefined;
-      if (item === undefined) return offset;
-      offset = item.range?.[0];
-      node = item;
-    } else return offset;
-  }
-  return offset;
 }
 
 /** OpenAPI 3.1, as the documents of the platform are. */
@@ -139,19 +86,18 @@ const mapsOfNames: ReadonlySet<unknown> = new Set(
 );
 
 const componentReference = /^#\/components\/[^/]+\/[^/]+$/;
-const textMembers: ReadonlySet<unknown> = new Set(["summary", "description"]);
 
 /** After the overlay, which may correct what a tool generates. The address is in service.json: no reader of the document may be sent elsewhere. */
 function checkMembers(document: Json, report: ReportContractProblem): void {
+  const schemas: { readonly value: unknown; readonly path: readonly string[] }[] = [];
   visit(document, [], (key, value, place) => {
     if (place.some((part, index) => dataKeywords.has(part) && !mapsOfNames.has(place[index - 1]))) return;
     if (key === "$ref" && typeof value === "string") {
       const problem = findReferenceProblem(document, value);
       if (problem !== undefined) report(`$ref "${value}" ${problem}`, place);
     }
-    // YAML reads `description: 404` as a number, and `description:` as null. A property of this name has a schema.
-    if (textMembers.has(key) && ["number", "boolean"].includes(typeof (value ?? 0)))
-      report(`${key} has to be a text: write it in quotes.`, place);
+    const isComponent = place.length === 3 && place[0] === "components" && place[1] === "schemas";
+    if (key === "schema" || isComponent) schemas.push({ value, path: place.map(String) });
     // A property of this name has a schema, which is no list.
     if (key === "servers" && Array.isArray(value))
       report(
@@ -159,7 +105,7 @@ function checkMembers(document: Json, report: ReportContractProblem): void {
         place,
       );
   });
-  if (!isJsonObject(memberOf(document, "paths"))) report("paths has to be an object.", ["paths"]);
+  for (const { message, path } of findFormatProblems(document, schemas)) report(message, path);
 }
 
 /** Below a component or a path, a reference could lead back to the place that has it, and the reference pages could not name its target. */

@@ -1,5 +1,6 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { ValueOrErrors } from "../composition/composition-errors.ts";
+import { defaultRestPaths } from "../contract/rest-paths.ts";
 import { findRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
@@ -7,6 +8,8 @@ import type { RouteSource } from "./route-sources.ts";
 export interface Route extends Omit<RouteDeclaration, "freshness" | "privateWith"> {
   readonly query: readonly string[];
   readonly service: string;
+  /** Of the service's own path, if it is not `/rest/v{version}`. */
+  readonly prefix?: string;
 }
 
 export type MergedRoutes = ValueOrErrors<{ readonly routes: readonly Route[] }>;
@@ -15,9 +18,14 @@ export type MergedRoutes = ValueOrErrors<{ readonly routes: readonly Route[] }>;
 export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   const errors = findRouteProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
-  const routes = sources.flatMap(({ name, declarations }) =>
-    (declarations as readonly RouteDeclaration[]).map((declaration) => toRoute(declaration, name)),
-  );
+  const routes = sources.flatMap(({ name, declarations, contract }) => {
+    const prefix = contract?.rest.prefix ?? defaultRestPaths.prefix;
+    const prefixMember = prefix === defaultRestPaths.prefix ? {} : { prefix };
+    return (declarations as readonly RouteDeclaration[]).map((declaration) => ({
+      ...toRoute(declaration, name),
+      ...prefixMember,
+    }));
+  });
   return {
     ok: true,
     routes: routes.toSorted((a, b) => compare(a.path, b.path) || compare(a.method, b.method)),

@@ -57,6 +57,8 @@ export async function startNotes(
   const isBroken = (rule: string) => broken === rule;
   /** Offers none of the optional parts. */
   const isMinimal = isBroken("optional");
+  /** Not of the platform's own services: then `Location` has the service's path. */
+  const ownPrefix = isBroken("prefix") ? "/api" : "";
 
   const notes: Note[] = [];
   const epoch = randomUUID();
@@ -186,7 +188,7 @@ export async function startNotes(
     }
     const note = { id: String(notes.length + 1), text, version: 1 };
     notes.push(note);
-    const location = isBroken("rest-created") ? undefined : `/v1/notes/${note.id}`;
+    const location = isBroken("rest-created") ? undefined : `${ownPrefix}/v1/notes/${note.id}`;
     const headers = { ...(location && { location }), etag: etagOf(note), ...record(note.id) };
     const reply = { status: 201, headers, body: { ...note } };
     replies.set(`${caller} ${key}`, { body, reply });
@@ -216,8 +218,9 @@ export async function startNotes(
 
   async function respondRest(request: IncomingMessage, body: string, caller: string | undefined): Promise<Reply> {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://notes");
-    const [, id] = /^\/rest\/v1\/notes(?:\/([^/]+))?$/.exec(pathname) ?? [];
-    if (!pathname.startsWith("/rest/v1/notes")) throw new Problem(404);
+    const listPath = `${ownPrefix || "/rest"}/v1/notes`;
+    if (!pathname.startsWith(listPath)) throw new Problem(404);
+    const id = pathname.slice(listPath.length + 1) || undefined;
     const key = request.headers["idempotency-key"] as string | undefined;
     const deadline = request.headers["x-deadline-ms"];
     if (deadline === "0" && !isMinimal) throw new Problem(503, isBroken("deadline") ? {} : { "retry-after": "1" });

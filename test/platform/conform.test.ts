@@ -50,6 +50,15 @@ test.concurrent.for(conformRules)("a service that breaks $id", async ({ id, need
   expect(failure?.how).toMatch(/^(?:curl|kill -TERM) /);
 });
 
+test("a service whose REST paths have another prefix", async () => {
+  const folder = createContract("prefix", { rest: "/api/v{version}" });
+  const file = join(folder, "openapi.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("/rest/v1/", "/api/v1/"));
+  const results = await check(folder);
+  expect(idsOf(results, "failed")).toEqual([]);
+  expect(idsOf(results, "skipped")).toEqual([]);
+});
+
 test("a service that offers no optional part breaks no rule", async () => {
   const results = await checkHere("optional");
   expect(idsOf(results, "failed")).toEqual([]);
@@ -110,7 +119,7 @@ function idsOf(results: readonly RuleResult[], wanted: RuleResult["outcome"]): r
 }
 
 /** Of the notes service. @param broken the rule that it breaks. */
-function createContract(broken: string): string {
+function createContract(broken: string, external: object = {}): string {
   const folder = join(folders, broken);
   cpSync(new URL("../conform/contract", import.meta.url), folder, { recursive: true });
   const program = fileURLToPath(new URL("../conform/notes-service.ts", import.meta.url));
@@ -120,6 +129,7 @@ function createContract(broken: string): string {
       url: "http://notes:4900",
       feed: "http://notes:5000",
       command: [process.execPath, program, folder, broken],
+      ...external,
     },
   };
   writeFileSync(join(folder, "service.json"), JSON.stringify(descriptor));

@@ -72,6 +72,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("no link of a package's README leads out of the package", () => {
+  for (const name of ["gateway", "rest-proxy"]) {
+    const readme = readFileSync(join(folder, `node_modules/@tributary/${name}/README.md`), "utf8");
+    expect(readme.match(/\]\((?!#|https:)[^)]*\)/g)).toBeNull();
+  }
+});
+
 test("a package needs no other package, and contains no sources and tests", () => {
   expect(readdirSync(join(folder, "node_modules/@tributary")).toSorted()).toEqual(["gateway", "rest-proxy"]);
   expect(readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["@tributary"]);

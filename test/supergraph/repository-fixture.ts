@@ -139,6 +139,34 @@ export const documentedFiles: Files = {
   "services/orders/src/rest/openapi.ts": documentsOf({ placeOrder: "body: z.strictObject({})" }),
 };
 
+/** A contract with a problem in each of its files. */
+export const invalidContract: Files = {
+  "services/reviews/service.json": `{
+  "name": "reviews",
+  "team": "@tributary/reviews-team",
+  "external": { "url": "http://reviews:4005", "rets": "/api" }
+}`,
+  "services/reviews/schema.graphql": "type Query {\n  review: Revieww\n}\n",
+  "services/reviews/openapi.yaml": `openapi: 3.1.0
+info: { title: reviews, version: "1" }
+paths:
+  /rest/v2/reviews:
+    get: { operationId: "", summary: All, responses: { "200": { $ref: "#/components/responses/None" } } }
+`,
+  "services/reviews/openapi.overlay.yaml":
+    "overlay: 1.0.0\ninfo: { title: a, version: '1' }\nactions:\n  - target: $.path\n    remove: true\n",
+};
+
+/** In the output of `npm run generate` and `npm run check`. */
+export const contractProblems = [
+  /services\/reviews\/service.json:1:1 \(@tributary\/reviews-team\) CONTRACT_INVALID\n {2}description is required/,
+  /services\/reviews\/service.json:1:1 .*\n {2}port is required/,
+  /services\/reviews\/service.json:4:\d+ .*\n {2}external.rets is unknown. The fields are url, /,
+  /services\/reviews\/schema.graphql:2:11 \(@tributary\/reviews-team\) .*\n.*Revieww/,
+  /services\/reviews\/openapi.yaml:5:\d+ \(@tributary\/reviews-team\) .*\n {2}\$ref .* nothing/,
+  /services\/reviews\/openapi.overlay.yaml:4:\d+ \(@tributary\/reviews-team\) .*\n {2}\$.path selects nothing/,
+];
+
 export function sourcesOf(files: Files): SubgraphSource[] {
   return sampleServices.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;

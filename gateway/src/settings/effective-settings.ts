@@ -38,7 +38,7 @@ export function describeSettings(
     supergraph: { ...supergraph, id: supergraphId(), ...supergraphStatus() },
     subgraphs: Object.fromEntries(subgraphs),
     all: { headers: headers.all, errors: errors.all },
-    cors,
+    cors: { ...cors, origins: describeOrigins(cors?.origins, variables["CORS_ORIGINS"]) },
     csrf: { ...csrf, checksOrigins: current.csrf.forwardsCookies },
     http,
     blocked,
@@ -49,7 +49,15 @@ export function describeSettings(
   });
 }
 
-function describeVariables(environment: Environment): Readonly<Record<string, { readonly from: string }>> {
+type DescribedVariable = { readonly value: unknown; readonly from: string };
+
+/** The variable replaces the file. */
+function describeOrigins(origins: unknown, variable: DescribedVariable | undefined): DescribedVariable | undefined {
+  const isOfFile = origins !== undefined && variable?.from === "default";
+  return isOfFile ? { value: origins, from: "gateway.yaml: cors.origins" } : variable;
+}
+
+function describeVariables(environment: Environment): Readonly<Record<string, DescribedVariable>> {
   const variables = describeEnvironment((empty) => readConfig(empty)).map(({ name, secret, fallback }) => {
     const text = environment[name];
     const isSet = text !== undefined && text !== "";

@@ -10,9 +10,14 @@ import { checkSource, noSettings, type ParsedSettings, parseSource } from "./par
 
 /**
  * @param path of gateway.yaml; undefined: there is none.
+ * @param note gets what was not checked.
  * @returns every problem, one a line. Names of subgraphs are compared with SUPERGRAPH_FILE, if that is set.
  */
-export function validateSettings(environment: Environment, path: string | undefined): readonly string[] {
+export function validateSettings(
+  environment: Environment,
+  path: string | undefined,
+  note: (text: string) => void = () => {},
+): readonly string[] {
   const problems: string[] = [];
   /** A step that fails prevents only those that need its result. */
   const attempt = <T>(step: () => T, file = path ?? ""): T | undefined => {
@@ -29,6 +34,8 @@ export function validateSettings(environment: Environment, path: string | undefi
   if (config && parsed) attempt(() => createSettings(parsed, toSettingsOptions(config), 0));
   for (const { name, nearest } of config?.misspeltVariables ?? [])
     problems.push(`${name} is unknown: did you mean ${nearest}?`);
+  if (config && config.supergraph.file === undefined)
+    note("The names of subgraphs were not checked, as the supergraph is at a URL. Set SUPERGRAPH_FILE to check them.");
   if (config) attempt(() => problems.push(...listNameProblems(config, source ?? noSettings)), config.supergraph.file);
   return problems;
 }

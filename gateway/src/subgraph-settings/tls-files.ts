@@ -1,7 +1,7 @@
 // Reads the files of `tls` in gateway.yaml: authorities, client certificates and their keys.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import { readRegularFileSync } from "@tributary/kit/process/regular-file";
 import type { SubgraphSections } from "./subgraph-schema.ts";
 
 /** Their texts, by their paths. */
@@ -64,7 +64,7 @@ export function readTlsFiles({ all, subgraphs = {} }: SubgraphSections): {
     const known = files.get(file);
     if (known !== undefined) return known;
     try {
-      const text = readFileSync(file, "utf8");
+      const text = readRegularFileSync(file);
       files.set(file, text);
       return text;
     } catch (error) {

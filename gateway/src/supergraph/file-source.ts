@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { requireRegularFile } from "@tributary/kit/process/regular-file";
 import type { TextSource } from "./text-source.ts";
 
 const fileBytesMax = 50_000_000;
@@ -13,8 +14,9 @@ export function createFileSource(path: string): TextSource {
   return {
     name: path,
     async read() {
-      const { size } = await stat(path);
-      if (size > fileBytesMax) throw new Error(`${path} has ${size} bytes, more than ${fileBytesMax}`);
+      const stats = await stat(path);
+      requireRegularFile(path, stats);
+      if (stats.size > fileBytesMax) throw new Error(`${path} has ${stats.size} bytes, more than ${fileBytesMax}`);
       const text = await readFile(path, "utf8");
       if (text.trim() === "") throw new Error(`${path} is empty`);
       return text;

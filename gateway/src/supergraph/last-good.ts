@@ -1,7 +1,8 @@
 // The last accepted supergraph on disk, for a start whose source is down or has none that can be used (`supergraph.last_good`).
-import { open, readFile, rename, stat } from "node:fs/promises";
+import { open, readlink, realpath, rename, stat } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
+import { readRegularFile, requireRegularFile } from "@tributary/kit/process/regular-file";
 import type { GatewayObserver } from "../observations.ts";
 
 export interface LastGood {
@@ -16,7 +17,7 @@ export function createLastGood(file: string, observe: GatewayObserver): LastGood
   return {
     async read() {
       try {
-        const [text, { mtimeMs }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+        const [text, { mtimeMs }] = await Promise.all([readRegularFile(file), stat(file)]);
         return { text, writtenAtMs: mtimeMs };
       } catch (cause) {
         const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
@@ -34,7 +35,8 @@ export function createLastGood(file: string, observe: GatewayObserver): LastGood
 }
 
 /** Whenever the process or the machine stops, the file has either text, complete. */
-async function replaceFile(file: string, text: string): Promise<void> {
+async function replaceFile(path: string, text: string): Promise<void> {
+  const file = await findTarget(path);
   // Of this process alone, if several share the folder. After a crash it remains, until a process with the same id writes.
   const temporary = `${file}.${hostname()}-${process.pid}.tmp`;
   await writeDurably(temporary, text);
@@ -44,6 +46,19 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await folder.sync();
   } finally {
     await folder.close();
+  }
+}
+
+/** Of a symbolic link, also if its target does not exist yet. @throws Error if a FIFO, a device or a folder is there. */
+async function findTarget(path: string): Promise<string> {
+  try {
+    const target = await realpath(path);
+    requireRegularFile(target, await stat(target));
+    return target;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const link = await readlink(path).catch(() => undefined);
+    return link === undefined ? path : resolve(dirname(path), link);
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -120,6 +121,8 @@ test("a text is stale while the source fails or has one that cannot be used, and
     expect(gateway.staleSeconds() > 0).toBe(isStale);
   }
   expect(gateway.served).toEqual(["good 1"]);
+  const ofSource = gateway.kinds().filter((kind) => /^supergraph-(?:un)?available$/.test(kind));
+  expect(ofSource).toEqual(["supergraph-unavailable", "supergraph-available"]);
   gateway.stop();
 });
 
@@ -160,6 +163,24 @@ test("the folder has the last text alone, however fast texts follow each other",
   const lastGood = createLastGood(file, () => {});
   await Promise.all(["one", "two", "three"].map((text) => lastGood.write(text)));
   expect([readdirSync(folder), readFileSync(file, "utf8")]).toEqual([["supergraph.graphql"], "three"]);
+});
+
+test("a symbolic link remains, and its target gets the text, whether it exists or not", async () => {
+  const target = join(folder, "target.graphql");
+  symlinkSync("target.graphql", file);
+  for (const text of ["one", "two"]) {
+    await createLastGood(file, () => {}).write(text);
+    expect([readFileSync(target, "utf8"), lstatSync(file).isSymbolicLink()]).toEqual([text, true]);
+  }
+});
+
+test("a FIFO is neither read nor replaced", async () => {
+  execFileSync("mkfifo", [file]);
+  const kinds: string[] = [];
+  const lastGood = createLastGood(file, ({ kind }) => void kinds.push(kind));
+  expect(await lastGood.read()).toBeUndefined();
+  await lastGood.write("text");
+  expect([kinds, lstatSync(file).isFIFO()]).toEqual([["last-good-unreadable", "last-good-unwritable"], true]);
 });
 
 type Respond = (response: ServerResponse) => void;

@@ -35,17 +35,27 @@ const sourceWaitMsDefault = 2_000;
 export function watchSupergraph(o: SupergraphWatcherOptions): SupergraphWatcher {
   const { source, observe } = o;
   const served = createServedText(o);
+  let isUnreadable = false;
+  const noteRead = () => {
+    if (isUnreadable) observe({ kind: "supergraph-available", source: source.name });
+    isUnreadable = false;
+  };
   const waited = setTimeout(() => void served.restore(), o.sourceWaitMs ?? sourceWaitMsDefault);
   const stopWatching = watchText({
     ...o,
     onUnreadable(cause, isRepeated) {
       if (isRepeated) observe({ kind: "supergraph-still-unavailable", source: source.name });
       else observe({ kind: "supergraph-unavailable", source: source.name, cause });
+      isUnreadable = true;
       served.doubt();
       return served.restore();
     },
-    onUnchanged: served.confirm,
+    onUnchanged() {
+      noteRead();
+      served.confirm();
+    },
     async onText(text) {
+      noteRead();
       const outcome = await served.replace(text);
       await served.restore();
       return outcome.kind === "retry" ? "retry" : "done";

@@ -1,9 +1,9 @@
 // Reads the supergraph from a URL, or from the first of several that has it.
-import { readFile } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { collectBody } from "@tributary/kit/http/receive-body";
+import { readRegularFile } from "@tributary/kit/process/regular-file";
 import { type Dispatcher, request } from "undici";
 import { splitCredentials } from "../subgraph-settings/url-credentials.ts";
 import type { SourceHeaders } from "./supergraph-schema.ts";
@@ -96,7 +96,7 @@ function nameOf(url: string): string {
 
 async function resolveHeaders(headers: SourceHeaders): Promise<Record<string, string>> {
   const lines = Object.entries(headers).map(async ([name, value]): Promise<[string, string]> => {
-    const text = typeof value === "string" ? value : (await readFile(value.file, "utf8")).trim();
+    const text = typeof value === "string" ? value : (await readRegularFile(value.file)).trim();
     return [name.toLowerCase(), text];
   });
   return Object.fromEntries(await Promise.all(lines));

@@ -37,6 +37,7 @@ const logLines: Record<Exclude<LoggedObservation["kind"], "library-log">, LogLin
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; if one is loaded, it remains in use"],
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
+  "supergraph-available": ["info", "the supergraph can be read again"],
   "supergraph-rejected": ["error", "the supergraph cannot be used; if one is loaded, it remains in use"],
   "supergraph-load-failed": ["error", "the supergraph could not be loaded; the gateway tries again"],
   "supergraph-restored": ["warn", "serving the last accepted supergraph from disk until the source has one"],

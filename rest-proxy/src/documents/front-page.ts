@@ -17,7 +17,7 @@ export function createRestFrontPage(
   const links = [referenceLink, ...newestFirst.map(toOpenApiLink), problemsLink, catalogLink];
   if (linksHealth) links.push(healthLink);
   const { json, html, policy } = createFrontPage({
-    name: "Tributary REST API",
+    name: "REST API",
     description: "Versioned resources with caching, over the data of all services.",
     version,
     links,

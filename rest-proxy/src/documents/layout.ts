@@ -27,7 +27,7 @@ export function layout({ title, navigation, version, content }: Layout): Html {
         <a class="skip" href="#content">Skip to the content</a>
         <header>
           <button type="button" id="menu" popovertarget="navigation">Menu</button>
-          <a class="brand" href="/docs">Tributary <span>REST API</span></a>
+          <a class="brand" href="/docs">REST API</a>
           ${version === undefined ? undefined : searchForm(version)}
         </header>
         <nav id="navigation" aria-label="Reference" popover>${navigation}</nav>

@@ -12,7 +12,7 @@ export function createVersionIndex(
   { version: build }: FrontPageOptions,
 ): PageSource {
   const { json, html, policy } = createFrontPage({
-    name: `Tributary REST API, version ${version}`,
+    name: `REST API, version ${version}`,
     description: "The resources of this version, and its documents.",
     version: build,
     links: [...listResourceLinks(version, document), ...listDocumentLinks(version)],

@@ -131,8 +131,8 @@ const good = {
   summary: "One.",
 };
 
-test("a table is read from its file; missing members have defaults, unknown ones are ignored", () => {
-  const file = write(JSON.stringify({ routes: [{ ...good, later: true }] }));
+test("a table is read from its file; missing members have defaults", () => {
+  const file = write(JSON.stringify({ routes: [good] }));
   expect(loadRoutes(file)).toEqual([{ ...good, query: [], priority: "normal" }]);
 });
 
@@ -190,6 +190,15 @@ test("a path that no request could have, or that the proxy reserves, is not vali
   ];
   for (const path of [...malformed, "/v2/things", "/health/live"])
     expect(() => readRoutes({ routes: [{ ...good, path }] }), path).toThrow("routes[0].path");
+});
+
+test("an unknown member is rejected, with the nearest known one", () => {
+  expect(() => readRoutes({ routes: [{ ...good, prefxi: "/api" }] })).toThrow(
+    "routes[0]: prefxi is unknown; did you mean prefix?",
+  );
+  const idempotencyKey = { optional: [1], require: [] };
+  expect(() => readRoutes({ routes: [{ ...good, method: "POST", idempotencyKey }] })).toThrow("did you mean required?");
+  expect(() => readRoutes({ routes: [good], comment: "" })).toThrow("the file: comment is unknown");
 });
 
 test.each([null, [], {}, { routes: [] }, { routes: {} }, "routes"])("%j is not a valid table", (value) => {

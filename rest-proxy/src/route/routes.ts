@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type PriorityClass, priorityClasses } from "@tributary/kit/admission/priority";
 import { ConfigError } from "@tributary/kit/process/env";
+import { nearestOf } from "@tributary/kit/process/misspelt-variables";
 import { heuristicSecondsLimit, priorityOfRoute } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 
@@ -36,7 +37,7 @@ const routesMax = 10_000;
 
 const versionSchema = z.int().min(1).max(999);
 
-const declarationSchema = z.object({
+const declarationSchema = z.strictObject({
   id: z.string().min(1),
   method: z.enum(["GET", "POST", "PATCH", "DELETE"]),
   path: z
@@ -48,7 +49,7 @@ const declarationSchema = z.object({
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
   heuristicSecondsMax: z.int().min(1).max(heuristicSecondsLimit).optional(),
-  idempotencyKey: z.object({ optional: z.array(versionSchema), required: z.array(versionSchema) }).optional(),
+  idempotencyKey: z.strictObject({ optional: z.array(versionSchema), required: z.array(versionSchema) }).optional(),
   priority: z.enum(priorityClasses).optional(),
   service: z.string().regex(serviceNamePattern, "is a service's name, such as things"),
   prefix: z
@@ -64,7 +65,7 @@ const routeSchema = declarationSchema.transform((route) => ({
   priority: priorityOfRoute(route.method, route.priority),
 }));
 
-const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(routesMax) });
+const fileSchema = z.strictObject({ routes: z.array(routeSchema).min(1).max(routesMax) });
 
 /** @throws ConfigError naming the file and all its problems. */
 export function loadRoutes(file: string): readonly Route[] {
@@ -83,8 +84,16 @@ export function loadRoutes(file: string): readonly Route[] {
 export function readRoutes(value: unknown): readonly Route[] {
   const parsed = fileSchema.safeParse(value);
   if (parsed.success) return parsed.data.routes;
-  const problems = parsed.error.issues.map(
-    ({ path, message }) => `${z.core.toDotPath(path) || "the file"}: ${message}`,
-  );
-  throw new ConfigError(problems);
+  throw new ConfigError(parsed.error.issues.flatMap(describeIssue));
+}
+
+const memberNames = [...Object.keys(declarationSchema.shape), "routes", "optional", "required"];
+
+function describeIssue(issue: z.core.$ZodIssue): readonly string[] {
+  const place = z.core.toDotPath(issue.path) || "the file";
+  if (issue.code !== "unrecognized_keys") return [`${place}: ${issue.message}`];
+  return issue.keys.map((key) => {
+    const nearest = nearestOf(key, memberNames);
+    return `${place}: ${key} is unknown${nearest === undefined ? "" : `; did you mean ${nearest}?`}`;
+  });
 }

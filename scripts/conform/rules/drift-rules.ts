@@ -28,7 +28,7 @@ export const driftRules = declareRules("The contract", {
         const response = await subject.send("GET", path);
         const running: unknown = response.status === 200 ? parse(response.text) : undefined;
         if (!isJsonObject(running) || running["openapi"] === undefined) continue;
-        return expectNone(findDocumentDrift(generatedDocument, running), response, report);
+        return expectNone(findDocumentDrift(generatedDocument, running, subject.rest), response, report);
       }
       report.skip(`the service has no document at ${documentPaths.join(", ")}`);
     },

@@ -108,7 +108,7 @@ async function sendWrite(subject: Subject) {
   for (const operation of listCreations(subject)) {
     if ((await createExample(subject, operation)) === undefined) continue;
     const { exchange: created, as } = await sendExample(subject, operation);
-    const { headers } = await subject.send("GET", toServicePath(created.headers["location"] ?? "/"), { as });
+    const { headers } = await subject.send("GET", toServicePath(created.headers["location"] ?? "/", subject), { as });
     const groups = new Set([...(headers["cache-groups"] ?? "").matchAll(/"([^"]*)"/g)].map(([, group = ""]) => group));
     const { epoch, xid = 0 } = { ...readWritePosition(created.headers["write-position"] ?? "") };
     const { method, url, body } = created.request;

@@ -193,15 +193,15 @@ async function walk(subject: Subject, { path, as }: Readable) {
     links.push(next);
     const response: Exchange = await subject.send("GET", next, { as });
     items.push(...itemsOf(response));
-    next = readNext(response, path);
+    next = readNext(response, path, subject);
   }
   return { items, links };
 }
 
 /** RFC 8288, or `page.next` of version 2. */
-function readNext({ headers, json }: Exchange, path: string): string | undefined {
+function readNext({ headers, json }: Exchange, path: string, subject: Subject): string | undefined {
   const [, link] = /<([^>]*)>\s*;[^,]*\brel="?next\b/.exec(headers["link"] ?? "") ?? [];
-  if (link !== undefined) return toServicePath(link);
+  if (link !== undefined) return toServicePath(link, subject);
   const cursor = memberOf(memberOf(json, "page"), "next");
   return typeof cursor === "string" ? `${path}?limit=${pageItems}&cursor=${encodeURIComponent(cursor)}` : undefined;
 }

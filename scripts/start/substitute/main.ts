@@ -5,6 +5,7 @@ import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { createLog, type Log } from "@tributary/kit/process/log";
 import { runMain } from "@tributary/kit/process/main";
+import { defaultRestPaths, type RestPaths } from "../../../supergraph/contract/rest-paths.ts";
 import { createMockRest } from "./mock/mock-rest.ts";
 import { createMockSubgraph } from "./mock/mock-subgraph.ts";
 import { createRemoteClient } from "./remote/remote-client.ts";
@@ -28,7 +29,7 @@ await runMain(async () => {
   const server = await startServer({
     ...config,
     name,
-    handler: createSubstituteHandler({ execute, rest, restReason, log }),
+    handler: createSubstituteHandler({ execute, rest, restReason, restPaths: config.restPaths, log }),
     log,
     isReady: () => true,
     close: () => substitute.close(),
@@ -50,6 +51,12 @@ function readConfig() {
     }),
     apiFile: env.string("SUBSTITUTE_API_FILE", { fallback: "", why: "the API schema of the remote" }),
     remoteUrl: env.optional("SUBSTITUTE_REMOTE_URL", { why: "the GraphQL endpoint of the remote; without it, a mock" }),
+    restPaths: JSON.parse(
+      env.string("SUBSTITUTE_REST", {
+        fallback: JSON.stringify(defaultRestPaths),
+        why: "where the REST proxy expects the service's routes, as JSON",
+      }),
+    ) as RestPaths,
     restUrl: env.optional("SUBSTITUTE_REST_URL", { why: "the origin of the remote's REST proxy" }),
   }));
 }

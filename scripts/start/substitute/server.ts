@@ -4,6 +4,7 @@ import { type AbortSignalLike, createDisconnectSignal } from "@tributary/kit/htt
 import { writeProblem } from "@tributary/kit/http/problem";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import type { Log } from "@tributary/kit/process/log";
+import { findRoutePath, type RestPaths } from "../../../supergraph/contract/rest-paths.ts";
 import { failedResult, readOperation, type SubgraphOperation, type SubgraphResult } from "./graphql-messages.ts";
 
 export type SubgraphExecutor = (
@@ -12,6 +13,7 @@ export type SubgraphExecutor = (
 ) => Promise<SubgraphResult>;
 
 export interface RestForwarder {
+  /** @param request for a path of the REST proxy, such as `/v2/posts`. */
   forward(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export interface SubstituteOptions {
   /** Undefined: every REST request gets a 503 with `restReason`. */
   readonly rest: RestForwarder | undefined;
   readonly restReason: string;
+  readonly restPaths: RestPaths;
   readonly log: Log;
 }
 
@@ -40,11 +43,14 @@ export function createSubstituteHandler(o: SubstituteOptions): RequestListener {
 async function respond(request: IncomingMessage, response: ServerResponse, o: SubstituteOptions): Promise<void> {
   const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
   const isGraphql = path === "/graphql";
-  if (!isGraphql && !path.startsWith("/rest/")) throw new AppError("NOT_FOUND", "There is nothing at this path.");
+  const route = isGraphql ? undefined : findRoutePath(path, o.restPaths);
+  if (!isGraphql && !route) throw new AppError("NOT_FOUND", "There is nothing at this path.");
   if (isGraphql && request.method !== "POST") throw new AppError("METHOD_NOT_ALLOWED", "Send a POST request.");
   const body = await readBytes(request);
-  if (isGraphql) return respondToOperation(request, response, body, o.execute);
+  if (!route) return respondToOperation(request, response, body, o.execute);
   if (!o.rest) throw new AppError("SERVICE_UNAVAILABLE", o.restReason);
+  // Without a version in the path, the newest one.
+  request.url = `/v${route.versions.at(-1)}${route.path}${request.url?.slice(path.length) ?? ""}`;
   await o.rest.forward(request, response, body);
 }
 

@@ -20,7 +20,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-const requestPath = /^\/rest\/(v\d+)(\/[^?]*)/;
+const requestPath = /^\/(v\d+)(\/[^?]*)/;
 
 /** @param folder with the documents, `v1.json` and so on; those of all services. */
 export function createMockRest(folder: string): RestForwarder {

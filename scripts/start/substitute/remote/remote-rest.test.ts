@@ -17,7 +17,7 @@ test("a response keeps the links to the pages of its list, and loses what the re
   const forwarder = createRestForwarder(remote);
   onTestFinished(() => forwarder.close());
   const local = await startServer((request, response) => void forwarder.forward(request, response, Buffer.of()));
-  const { headers } = await fetch(`${local}/rest/v1/posts`);
+  const { headers } = await fetch(`${local}/v1/posts`);
   expect(paths).toEqual(["/v1/posts"]);
   expect(headers.get("link")).toBe('</v1/posts>; rel="first", </v1/posts?cursor=a,b>; rel="next"');
   expect(headers.get("etag")).toBe('"1"');

@@ -1,4 +1,4 @@
-// The REST half of a remote substitute: forwards `/rest/v2/…`, which the local REST proxy requests, as `/v2/…` to the remote's REST proxy.
+// The REST half of a remote substitute: forwards a request to the remote's REST proxy.
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
@@ -37,7 +37,6 @@ const droppedRequestHeaders = new Set([...connectionHeaders, "accept-encoding", 
 const droppedResponseHeaders = new Set([...connectionHeaders, ...proxyHeaders]);
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-const restPrefix = /^\/rest(?=\/)/;
 
 /** @param origin of the remote's REST proxy. */
 export function createRestForwarder(origin: string): RestForwarder & { close(): Promise<void> } {
@@ -54,7 +53,7 @@ export function createRestForwarder(origin: string): RestForwarder & { close(): 
       const result = await upstream.send(
         {
           method,
-          path: url.replace(restPrefix, ""),
+          path: url,
           headers: withoutHeaders(rawHeaders, (name) => droppedRequestHeaders.has(name)),
           body: body.length > 0 ? body : undefined,
           isIdempotent: safeMethods.has(method),
