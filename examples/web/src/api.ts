@@ -15,10 +15,7 @@ export type Api = ReturnType<typeof createApi>;
 /** One for the page: a user who signs out still sees what was written before. */
 const send = createSend();
 
-/**
- * What everyone sees is read without the token. The gateway and the REST proxy, and a CDN in front of them, then send the same stored response to
- * all; with a token no shared cache may store it.
- */
+/** What everyone sees is read without the token: shared caches can then send the same stored response to all. */
 export function createApi(token: string | undefined) {
   const sendAsUser = token === undefined ? send : withToken(send, token);
   const graphql = new Client({
