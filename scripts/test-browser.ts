@@ -1,5 +1,5 @@
-// npm run test:browser: starts the platform and tests the front pages, the REST reference and GraphiQL in Chromium. Without Chromium it tries
-// to install Debian's; if that is not possible, it prints SKIPPED with the reason.
+// npm run test:browser: starts the platform and tests the front pages, the REST reference, GraphiQL and examples/web in Chromium. Without Chromium
+// it tries to install Debian's; if that is not possible, it prints SKIPPED with the reason.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
@@ -13,6 +13,8 @@ import { frontPageChecks } from "../test/browser/front-page.browser.ts";
 import { graphiqlChecks } from "../test/browser/graphiql.browser.ts";
 import { type Platform, startPlatform } from "../test/browser/platform.ts";
 import { referenceChecks } from "../test/browser/reference.browser.ts";
+import { createWebExampleChecks } from "../test/browser/web-example.browser.ts";
+import { serveWebExample, type WebExample } from "../test/browser/web-example.ts";
 
 const checkTimeoutMs = 30_000;
 const trailingSlash = /\/$/;
@@ -30,18 +32,13 @@ const chromiumArguments = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
-const checks: readonly Check[] = [
-  ...frontPageChecks,
-  ...referenceChecks,
-  ...graphiqlChecks,
-  {
-    name: "no request went to another host, and the browser reported no errors",
-    async run({ outsideRequests, browserErrors }) {
-      assert.deepEqual(outsideRequests, []);
-      assert.deepEqual(browserErrors, []);
-    },
+const lastCheck: Check = {
+  name: "no request went to another host, and the browser reported no errors",
+  async run({ outsideRequests, browserErrors }) {
+    assert.deepEqual(outsideRequests, []);
+    assert.deepEqual(browserErrors, []);
   },
-];
+};
 
 const chromiumResult = findOrInstallChromium(process.env["CHROMIUM_PATH"], console.log);
 if ("missing" in chromiumResult) console.log(`SKIPPED: ${chromiumResult.missing}.`);
@@ -50,14 +47,21 @@ else process.exitCode = await testIn(chromiumResult.path);
 async function testIn(executablePath: string): Promise<number> {
   spawnSync(process.execPath, [fileURLToPath(new URL("bundle-graphiql.mjs", import.meta.url))], { stdio: "inherit" });
   const platform = readRunningPlatform(process.env) ?? (await startPlatform(process.env));
+  let example: WebExample | undefined;
   try {
+    const served = await serveWebExample(platform);
+    if (typeof served === "string") console.log(`SKIPPED: the tests of examples/web, since ${served}.`);
+    else example = served;
+    const exampleChecks = example === undefined ? [] : createWebExampleChecks(example.url);
     const browser = await chromium.launch({ executablePath, args: chromiumArguments });
     try {
-      return await runAll(browser, platform);
+      const checks = [...frontPageChecks, ...referenceChecks, ...graphiqlChecks, ...exampleChecks, lastCheck];
+      return await runAll(checks, browser, platform);
     } finally {
       await browser.close();
     }
   } finally {
+    example?.stop();
     await platform.stop();
   }
 }
@@ -70,7 +74,7 @@ function readRunningPlatform({ GATEWAY_URL, REST_URL }: NodeJS.ProcessEnv): Plat
   return { url, restUrl, stop: async () => {} };
 }
 
-async function runAll(browser: Browser, { url, restUrl }: Platform): Promise<number> {
+async function runAll(checks: readonly Check[], browser: Browser, { url, restUrl }: Platform): Promise<number> {
   const page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
   page.setDefaultTimeout(checkTimeoutMs);
   const screenshotFolder = mkdtempSync(join(tmpdir(), "tributary-screenshots-"));

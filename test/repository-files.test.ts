@@ -8,7 +8,7 @@ import { platformTeam } from "../supergraph/subgraphs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = [
-  ...globSync("docs/**/*.md", { cwd: root }),
+  ...globSync(["docs/**/*.md", "examples/*/README.md"], { cwd: root }),
   "README.md",
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",

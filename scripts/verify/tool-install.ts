@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 /**
- * Installs the npm packages of a folder of tools/ if they are missing, for the verifications cache and openapi. The folder has a separate
- * package.json, because these packages are no dependencies of the platform.
+ * Installs the npm packages of a folder of tools/ if they are missing, for the verifications cache and openapi, or those of examples/web. The folder
+ * has a separate package.json, because these packages are no dependencies of the platform.
  * @returns why the installation failed; undefined if the tools are installed.
  */
 export function installTool(folder: string): string | undefined {
