@@ -91,10 +91,12 @@ const directives: Readonly<Record<string, Example>> = {
   "`@authenticated`": { sdl: "type Query { a: Int @authenticated }" },
   "`@requiresScopes`": { sdl: 'type Query { a: Int @requiresScopes(scopes: [["a"]]) }' },
   "`@policy`": { sdl: 'type Query { a: Int @policy(policies: [["a"]]) }' },
-  "`@context`": { sdl: `${query} type A @context(name: "c") { id: ID! }` },
+  "`@context`": { sdl: `${query} type A @context(name: "c") { id: ID! }`, shows: /@context\(name: "one__c"\)/ },
   "`@fromContext`": {
     sdl: `${query} type A @context(name: "c") @key(fields: "id") { id: ID! p: String b: B }
       type B @key(fields: "id") { id: ID! x(p: String @fromContext(field: "$c { p }")): Int }`,
+    shows: /contextArguments: \[\{context: "one__c", name: "p"/,
+    hides: /x\(/,
   },
   "`@cost`": { sdl: "type Query { a: Int @cost(weight: 3) }" },
   "`@listSize`": { sdl: "type Query { a: [Int] @listSize(assumedSize: 3) }" },

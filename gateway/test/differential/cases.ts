@@ -4,6 +4,9 @@ import { argumentValues } from "./cases/argument-values.ts";
 import { batchedEntities } from "./cases/batched-entities.ts";
 import { branches } from "./cases/branches.ts";
 import { branchesInterfaceObject } from "./cases/branches-interface-object.ts";
+import { contexts } from "./cases/contexts.ts";
+import { contextsElsewhere } from "./cases/contexts-elsewhere.ts";
+import { contextsOfTypes } from "./cases/contexts-of-types.ts";
 import { deduplicatedErrors } from "./cases/deduplicated-errors.ts";
 import { falsyKeys } from "./cases/falsy-keys.ts";
 import { federation1 } from "./cases/federation-1.ts";
@@ -61,6 +64,9 @@ export const supergraphCases: readonly SupergraphCase[] = [
   batchedEntities,
   branches,
   branchesInterfaceObject,
+  contexts,
+  contextsElsewhere,
+  contextsOfTypes,
   deduplicatedErrors,
   falsyKeys,
   federation1,

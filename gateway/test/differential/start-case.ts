@@ -61,14 +61,14 @@ export async function startCase(supergraphCase: SupergraphCase): Promise<Running
     },
     async sendToStock(operation) {
       stock ??= startStock(supergraphSdl);
-      const { execute } = await stock;
+      const { execute } = stock;
       reset();
       const result = toComparable(await execute(operation));
       takeInvalidDocuments();
       return result;
     },
     async close() {
-      await (await stock)?.stop();
+      await stock?.stop();
       await gateway.drain();
       await closeSubgraphs();
     },

@@ -14,12 +14,6 @@ const features = [
   { name: "authenticated", directives: ["@authenticated"], lack: "does not enforce @authenticated", protects: true },
   { name: "requiresScopes", directives: ["@requiresScopes"], lack: "does not enforce @requiresScopes", protects: true },
   { name: "policy", directives: ["@policy"], lack: "does not enforce @policy", protects: true },
-  {
-    name: "context",
-    directives: ["@context", "@fromContext"],
-    lack: "does not pass the arguments of @fromContext",
-    protects: false,
-  },
   { name: "connect", directives: [], lack: "does not call connectors", protects: false },
 ] as const;
 

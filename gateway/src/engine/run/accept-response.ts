@@ -123,11 +123,10 @@ export function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState,
 }
 
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
-  const targets = new Set<Record<string, unknown>>();
-  visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => {
-    if (!join.leftOut?.has(object)) targets.add(object);
-  });
+  const targets = new Set<Record<string, unknown>>(join.targets);
+  if (!join.targets) visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => targets.add(object));
   for (const target of targets) {
+    if (join.leftOut?.has(target)) continue;
     const data = join.find(target);
     if (data) mergeCopy(target, data, fetch.renames, o.mergeRules);
     else run.lacksEntities = true;

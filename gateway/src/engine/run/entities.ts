@@ -4,7 +4,8 @@ import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../../observations.ts";
-import type { FirstObject, RepresentationSet } from "./representations.ts";
+import type { RepresentationSet } from "./representations.ts";
+import type { TypedObject } from "./targets.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 
 /** An entity fetch, and the keys that the gateway added to the text of its request. */
@@ -52,7 +53,7 @@ export function readEntities(
 /** False for null. */
 export function isRequestedEntity(
   checked: CheckedFetch,
-  { object, layout }: FirstObject,
+  { object, layout }: TypedObject,
   entity: unknown,
   joins: Joins,
 ): entity is Json {

@@ -14,7 +14,7 @@ export function joinToAll(data: Json): SourceJoin {
 
 /** @param entities undefined for a missing or rejected one. */
 export function joinEntities(
-  { indexOf, leftOut }: RepresentationSet,
+  { indexOf, leftOut, targets }: RepresentationSet,
   entities: readonly (Json | undefined)[],
 ): SourceJoin {
   return {
@@ -23,6 +23,7 @@ export function joinEntities(
       return index === undefined ? undefined : entities[index];
     },
     leftOut,
+    targets,
   };
 }
 

@@ -14,7 +14,7 @@ import type {
 } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
-import { type ResponseTree, visitTargets } from "./targets.ts";
+import { type ResponseTree, type TypedObject, visitTargets } from "./targets.ts";
 
 /** The representations of one group. Values computed from it can be memoized on it (caching/memoize-by-source.ts). */
 export interface RepresentationSet extends MemoSource {
@@ -28,23 +28,33 @@ export interface RepresentationSet extends MemoSource {
    */
   indexOf(object: Json): number | undefined;
   /** By index: of the objects with this representation the first, whose keys the returned entity must have (entities.ts). */
-  readonly firstObjects: readonly FirstObject[];
+  readonly firstObjects: readonly TypedObject[];
   /**
    * Objects without a representation although the fetches for its fields succeeded: stage 5 reports FIELD_NOT_PROVIDED if the client selects a field
    * of this fetch. Undefined without such objects.
    */
   readonly leftOut: ReadonlySet<object> | undefined;
-}
-
-export interface FirstObject {
-  readonly object: Json;
-  readonly layout: ObjectLayout;
+  /** See `Join.targets`. */
+  readonly targets?: readonly Json[];
 }
 
 type Paths = readonly FetchPath[];
 
 export function writeRepresentations(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
-  return writeFastCase(tree, paths, plan) ?? writeGeneralCase(tree, paths, plan);
+  const visitAll: VisitEach = (visit) => visitTargets(tree, paths, visit);
+  return writeFastCase(tree, paths, plan) ?? writeGeneralCase(tree.joins, visitAll, plan);
+}
+
+/** Of these objects only. */
+export function writeRepresentationsOf(
+  objects: readonly TypedObject[],
+  joins: Joins,
+  plan: RepresentationPlan,
+): RepresentationSet {
+  const visitAll: VisitEach = (visit) => {
+    for (const { object, layout } of objects) visit(object, layout);
+  };
+  return { ...writeGeneralCase(joins, visitAll, plan), targets: objects.map(({ object }) => object) };
 }
 
 /**
@@ -53,7 +63,7 @@ export function writeRepresentations(tree: ResponseTree, paths: Paths, plan: Rep
  */
 function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet | undefined {
   const indexOfValue = new Map<unknown, number>();
-  const firstObjects: FirstObject[] = [];
+  const firstObjects: TypedObject[] = [];
   let firstLayout: ObjectLayout | undefined;
   let lastLayout: ObjectLayout | undefined;
   let singleKey: SingleKey | undefined;
@@ -107,22 +117,24 @@ function writeScalar(value: unknown): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
+type VisitEach = (visit: (object: Json, layout: ObjectLayout) => void) => void;
+
 /** Maps each object to its index, since its key values may be in joined data. */
-function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
+function writeGeneralCase(joins: Joins, visitEach: VisitEach, plan: RepresentationPlan): RepresentationSet {
   const indexes = new Map<object, number>();
-  const firstObjects: FirstObject[] = [];
+  const firstObjects: TypedObject[] = [];
   const texts: string[] = [];
   let leftOut: Set<object> | undefined;
   const findOrAddIndex = createKeyIndex();
   let last: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
 
-  visitTargets(tree, paths, (object, layout) => {
+  visitEach((object, layout) => {
     if (last?.layout !== layout) last = { layout, fields: plan.fieldsOf(layout) };
     const { fields } = last;
     if (indexes.has(object)) return;
-    const values = fields && readValues(fields, object, tree.joins);
+    const values = fields && readValues(fields, object, joins);
     if (!fields || values === undefined) {
-      if (isLeftOut(fields, object, tree.joins)) (leftOut ??= new Set()).add(object);
+      if (isLeftOut(fields, object, joins)) (leftOut ??= new Set()).add(object);
       return;
     }
     const index = findOrAddIndex(layout, values, texts.length);

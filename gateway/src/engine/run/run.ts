@@ -19,6 +19,7 @@ import {
   storeJoin,
 } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
+import { divideByContext, type ObjectsByContext } from "./contexts.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
 import { withCacheMetadata } from "./caching/response-caching.ts";
 import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
@@ -113,6 +114,7 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
   if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
   const { service, fetches, split } = request;
+  if (request.forContexts) return sendByContext(request, request.forContexts, run, o);
   if (split && isSplit(split)) return sendParts(split, run, createSendPart(o));
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
@@ -137,6 +139,30 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   reportFailures(result, service, run, o);
   if (incomplete && split && needsSplit(split, result)) return repeatInParts(split, result, run, createSendPart(o), o);
   for (const sent of incomplete ?? []) acceptIncomplete(result, sent, run, o);
+}
+
+/** The objects with the values of one context are a fetch of their own. */
+async function sendByContext(
+  { fetches: [fetch] }: CompiledRequest,
+  forContexts: (count: number) => CompiledRequest,
+  run: Run,
+  o: RunOptions,
+): Promise<void> {
+  const sendContexts = async (contexts: readonly ObjectsByContext[]) => {
+    const request = forContexts(contexts.length);
+    const values = request.fetches.flatMap(({ contextArguments }, i) =>
+      contextArguments.map(({ variable }, argument) => [variable, contexts[i]?.values[argument]]),
+    );
+    const variables: Json = { ...run.variables, ...Object.fromEntries(values) };
+    const contextRun = {
+      ...run,
+      variables,
+      representationSets: contexts.map(({ representations }) => representations),
+    };
+    await send(request, contextRun, o);
+    if (contextRun.lacksEntities) run.lacksEntities = true;
+  };
+  if (fetch) await Promise.all(divideByContext(treeOf(run), fetch).map(sendContexts));
 }
 
 function fetchText(

@@ -38,7 +38,27 @@ interface BranchStep {
  * them. The recursion is never deeper than the plan.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
-  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path: undefined });
+  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path: undefined, objects: undefined });
+}
+
+/** As `visitTargets`, with the objects from the root to each target, which is the last one. */
+export function visitTargetsFromRoot(
+  { root, position, joins }: ResponseTree,
+  paths: Paths,
+  visit: (objects: readonly TypedObject[]) => void,
+): void {
+  const objects: TypedObject[] = [];
+  walk(root, position, position.listDepth, pathTreeOf(paths), {
+    joins,
+    visit: () => visit(objects),
+    path: undefined,
+    objects,
+  });
+}
+
+export interface TypedObject {
+  readonly object: Json;
+  readonly layout: ObjectLayout;
 }
 
 interface Walk {
@@ -46,6 +66,8 @@ interface Walk {
   readonly visit: VisitTarget;
   /** Of the current value: planner keys and list indexes. Undefined unless it is needed: it takes time. */
   readonly path: (string | number)[] | undefined;
+  /** From the root to the current one. Undefined unless they are needed. */
+  readonly objects: TypedObject[] | undefined;
 }
 
 /** @param listDepth of the field's type from here on. */
@@ -65,6 +87,7 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
   const layout = position.layoutOf(object, o.joins);
   if (!layout) return;
   const { isTarget, steps } = paths.branchOf(layout);
+  o.objects?.push({ object, layout });
   if (isTarget) o.visit(object, layout, position);
   for (let i = 0; i < steps.length; i++) {
     const { key, access, nextPosition, nextPaths } = steps[i] as BranchStep;
@@ -72,6 +95,7 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
     walk(access.read(object, o.joins), nextPosition, nextPosition.listDepth, nextPaths, o);
     o.path?.pop();
   }
+  o.objects?.pop();
 }
 
 const pathTrees = new WeakMap<Paths, PathTree>();
@@ -111,9 +135,7 @@ function createPathTree(paths: Paths, stepCount: number): PathTree {
   };
 }
 
-export interface LocatedObject {
-  readonly object: Json;
-  readonly layout: ObjectLayout;
+export interface LocatedObject extends TypedObject {
   readonly position: ResponsePosition;
   /** Planner keys and list indexes. */
   readonly path: readonly (string | number)[];
@@ -125,6 +147,6 @@ export function locateTargets({ root, position, joins }: ResponseTree, paths: Pa
   const path: (string | number)[] = [];
   const visit: VisitTarget = (object, layout, positionHere) =>
     void located.push({ object, layout, position: positionHere, path: [...path] });
-  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path });
+  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path, objects: undefined });
   return located;
 }

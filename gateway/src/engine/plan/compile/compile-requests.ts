@@ -4,6 +4,7 @@ import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
 import { clientVariableOf } from "../normalize/normalize.ts";
 import type { CompiledFetch, CompiledRequest, RequestPart } from "./compiled-plan.ts";
+import { compileContextArguments, createContextRequests } from "./context-requests.ts";
 import type { FetchPath } from "./fetch-path.ts";
 import { type BatchedFetch, createFetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { type FetchBatch, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
@@ -57,7 +58,8 @@ export function compileRequests(
       subset: createSubsets({ service, partCount }, batched, subsetCompiler),
       mayRepeat: false,
     };
-    const request = { ...whole, split: createRequestSplit(whole, batched, o.stoppedKeyAdditions) };
+    const split = createRequestSplit(whole, batched, o.stoppedKeyAdditions);
+    const request = { ...whole, split, forContexts: createContextRequests(whole, batched, subsetCompiler) };
     const { head } = currentText();
     const equal = requestByHead.get(head);
     if (equal) equal.mayRepeat = request.mayRepeat = true;
@@ -80,6 +82,7 @@ export function compileRequests(
       members,
       selected,
       representationPlan: node.requires && { ...compileRepresentationFields(node, o.types), ...names, group },
+      contextArguments: compileContextArguments(node, o.types),
       renames: renamers.map(({ path, renameKeyTo }) => ({ path, to: renameKeyTo })),
       keyChecks: createKeyChecks(checkedKeys, o.types),
       // One of the two may be an interface that the other implements. The gateway knows only the interface of an object from a subgraph with an
@@ -137,7 +140,6 @@ interface DistinctFetch extends Pick<PlannedFetch, "node"> {
 function deduplicateFetches(batch: FetchBatch): readonly DistinctFetch[] {
   const distinct = new Map<string, DistinctFetch>();
   for (const [member, { node, path }] of batch.entries()) {
-    if (node.contextRewrites) throw new Error("@fromContext is not supported");
     const { operation, requires, inputRewrites, outputRewrites } = node;
     const key = JSON.stringify([operation, requires, inputRewrites, outputRewrites]);
     const equal = distinct.get(key);

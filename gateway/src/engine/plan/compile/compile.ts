@@ -43,7 +43,8 @@ export function createCompiler(o: CompilerOptions): Compile {
     const node = plan.node && requirePlanNode(plan.node);
     const onSubset = (request: CompiledRequest) => addRetainedBytes(estimateRequest(request));
     const { parts, fetches, fetchKeyOf } = compileRequests(node, rootKeys, o, onSubset);
-    const isMerged = needsMerging(fetches, o.types, fetchKeyOf);
+    const hasContexts = fetches.some(({ contextArguments }) => contextArguments.length > 0);
+    const isMerged = hasContexts || needsMerging(fetches, o.types, fetchKeyOf);
     const introspection = findIntrospectionFields(client, clientKeyOf, rejectedFields);
     addRetainedBytes(estimateBytes(client, fetches, parts));
 

@@ -15,7 +15,10 @@ export interface CompiledPlan {
   readonly parts: readonly RequestPart[];
   readonly fetches: readonly CompiledFetch[];
   readonly root: ResponsePosition;
-  /** Two fetches provide fields of one object without a key: the data of all fetches is copied into one tree, and nothing is joined. */
+  /**
+   * Two fetches provide fields of one object without a key, or a fetch has contextual arguments, which depend on the objects above: the data of all
+   * fetches is copied into one tree, and nothing is joined.
+   */
   readonly isMerged: boolean;
   /** The client's `__schema` and `__type` fields as root fields of one query. */
   readonly introspection: SelectionSetNode | undefined;
@@ -50,6 +53,8 @@ export interface CompiledRequest {
   readonly variables: readonly { readonly name: string; readonly clientName: string }[];
   /** Undefined for a mutation, and for a request with a single part or too many. */
   readonly split: RequestSplit | undefined;
+  /** If its only fetch has contextual arguments: the request for this many combinations of their values, with one copy of the fetch for each. */
+  readonly forContexts: ((count: number) => CompiledRequest) | undefined;
 }
 
 /** Entity fetches or root fields, sent singly if a replica of an earlier release rejects the whole document for one of them. */
@@ -83,12 +88,29 @@ export interface CompiledFetch {
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. */
   readonly representationPlan: RepresentationPlan | undefined;
+  /** Empty for most fetches. */
+  readonly contextArguments: readonly ContextArgument[];
   /** Only a merged plan renames data; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
   /** The key fields to compare with the requested object. The same list for each call. */
   keyChecks(layout: ObjectLayout): readonly KeyCheck[];
   /** Whether an entity with this `__typename` is possible for an object of this layout. */
   acceptsEntity(layout: ObjectLayout, typename: string): boolean;
+}
+
+/** An argument of `@fromContext`: its value is a field of the requested object, or of an object above it in the response. */
+export interface ContextArgument {
+  /** As `clientName` of a variable of the request, but no name that a client's variable can have. */
+  readonly variable: string;
+  /** For different types of the object: the first that has a value counts. */
+  readonly sources: readonly ContextSource[];
+}
+
+export interface ContextSource {
+  /** 0 for the requested object, 1 for the object that has the field that leads to it. */
+  readonly level: number;
+  /** Undefined if the object has another type, or no fetch has returned the field. */
+  read(object: Readonly<Record<string, unknown>>, layout: ObjectLayout, joins: Joins): unknown;
 }
 
 export interface KeyRename {
@@ -217,4 +239,6 @@ export interface Join {
   find(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined;
   /** The objects that the fetch was not sent for, although its input has arrived (`RepresentationSet.leftOut`). */
   readonly leftOut?: ReadonlySet<object> | undefined;
+  /** The objects that the fetch was sent for, if it was sent for the others of its paths apart (`CompiledRequest.forContexts`). */
+  readonly targets?: readonly Readonly<Record<string, unknown>>[] | undefined;
 }

@@ -1,6 +1,7 @@
 // Schedules the fetches of a query plan: which fetches each waits for, and which can share a request.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FetchPath, readFetchPath } from "./fetch-path.ts";
+import { orderContexts } from "./order-contexts.ts";
 
 export interface PlannedFetch {
   readonly node: FetchNode;
@@ -27,8 +28,10 @@ export function scheduleFetches(plan: PlanNode): readonly FetchBatch[] {
 
   function addFetch(fetch: PlannedFetch, level: number): void {
     const batches = (levels[level] ??= new Map());
-    // A fetch of root fields has its own batch: the planner has already merged what can be merged.
-    const key = fetch.node.requires ? fetch.node.serviceName : fetch;
+    // A fetch of root fields has its own batch: the planner has already merged what can be merged. So has one with contextual arguments, whose
+    // document depends on their values (context-requests.ts).
+    const { requires, contextRewrites, serviceName } = fetch.node;
+    const key = requires && !contextRewrites ? serviceName : fetch;
     const batch = batches.get(key);
     if (batch) batch.push(fetch);
     else batches.set(key, [fetch]);
@@ -71,6 +74,6 @@ export function scheduleFetches(plan: PlanNode): readonly FetchBatch[] {
     }
   }
 
-  addNode(plan, [], [], 0);
+  addNode(orderContexts(plan), [], [], 0);
   return levels.flatMap((batches) => [...batches.values()]);
 }

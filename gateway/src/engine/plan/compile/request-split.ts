@@ -6,11 +6,13 @@ import type { StoppedKeyAdditions } from "./key-checks.ts";
 import type { BatchedFetch } from "./fetch-document.ts";
 import { createRequestText } from "./request-text.ts";
 
+export type WholeRequest = Omit<CompiledRequest, "split" | "forContexts">;
+
 /** Each part is a further request for each client request. */
 const partsMax = 10;
 
 export function createRequestSplit(
-  whole: Omit<CompiledRequest, "split">,
+  whole: WholeRequest,
   batched: readonly BatchedFetch[],
   stoppedKeyAdditions: StoppedKeyAdditions,
 ): RequestSplit | undefined {
@@ -57,7 +59,7 @@ function isField(selection: SelectionNode): selection is FieldNode {
 
 function toRequest(
   { fetch, document }: BatchedFetch,
-  whole: Omit<CompiledRequest, "split">,
+  whole: WholeRequest,
   stoppedKeyAdditions: StoppedKeyAdditions,
 ): CompiledRequest {
   const { operation } = document;
@@ -72,5 +74,6 @@ function toRequest(
     fetches: [fetch],
     variables: whole.variables.filter(({ name }) => used.has(name)),
     split: undefined,
+    forContexts: undefined,
   };
 }

@@ -35,6 +35,7 @@ export function createSubsets(
       fetches,
       subset,
       split: createEntitySplit({ fetches, subset }),
+      forContexts: undefined,
     };
   }
 

@@ -30,6 +30,20 @@ describe("the planner's supergraph", () => {
     expect([syntheticFields.size, virtualSubgraphs.size]).toEqual([0, 0]);
   });
 
+  test("contexts of a subgraph whose @requires is planned apart are refused", () => {
+    const load = (graph: string) =>
+      createPlannerSupergraph(`
+      enum join__Graph { A @join__graph(name: "a", url: "") B @join__graph(name: "b", url: "") }
+      type Query @join__type(graph: A) { p: P }
+      type P @join__type(graph: A, key: "id") @join__type(graph: B, key: "id") {
+        id: ID
+        a: Int @join__field(graph: A, requires: "b")
+        b: Int @join__field(graph: B, requires: "id")
+        c: Int @join__field(graph: ${graph}, contextArguments: [{ context: "x", name: "y", type: "Int", selection: "z" }])
+      }`);
+    expect(() => load("A")).toThrow("P.c of the subgraph a has an argument with @fromContext");
+  });
+
   test("no field name begins with the alias prefix", () => {
     expect(createPlannerSupergraph("type Query { a_field: Int }").aliasPrefix).toBe("a1_");
   });

@@ -96,7 +96,10 @@ export function createQueryPlanner(publishedSdl: string): QueryPlanner {
 
 /** Builds the published supergraph, which must be valid. The modified supergraph for the planner need not be valid. */
 function validateSupergraph(supergraphSdl: string): Supergraph {
-  return Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
+  const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
+  // Throws if one of its subgraphs is invalid.
+  supergraph.subgraphs();
+  return supergraph;
 }
 
 /** With `@defer` and `@stream`, unless a subgraph defines its own. */

@@ -30,14 +30,14 @@ test.each(["authenticated", "requiresScopes", "policy"])("@%s without a link is 
 });
 
 test("the error names all problems", () => {
-  const links = ["policy", "context"].map((name) => `@link(url: "https://specs.apollo.dev/${name}/v0.1")`);
+  const links = ["policy", "connect"].map((name) => `@link(url: "https://specs.apollo.dev/${name}/v0.1")`);
   expect(() => rejectUnsupportedFeatures(parse(`schema ${links.join(" ")} { query: Query }`))).toThrow(
-    /policy.*context/,
+    /policy.*connect/,
   );
 });
 
 test("features without an effect on access are supported", () => {
-  for (const name of ["tag/v0.3", "inaccessible/v0.2", "join/v0.5", "cacheTag/v0.1"]) {
+  for (const name of ["tag/v0.3", "inaccessible/v0.2", "join/v0.5", "context/v0.1", "cacheTag/v0.1"]) {
     expect(supportedFeatures).toContain(`https://specs.apollo.dev/${name}`);
     expect(() => reject(`https://specs.apollo.dev/${name}`)).not.toThrow();
   }
@@ -97,11 +97,6 @@ describe("each directive of federation", () => {
     ["authenticated", `type Query { a: Int @authenticated }`],
     ["requiresScopes", `type Query { a: Int @requiresScopes(scopes: [["a"]]) }`],
     ["policy", `type Query { a: Int @policy(policies: [["a"]]) }`],
-    [
-      "context",
-      `type Query { a: A } type A @context(name: "c") @key(fields: "id") { id: ID! p: String b: B }
-      type B @key(fields: "id") { id: ID! x(p: String @fromContext(field: "$c { p }")): Int }`,
-    ],
     [
       "connect",
       `extend schema @link(url: "https://specs.apollo.dev/connect/v0.2", import: ["@connect"])

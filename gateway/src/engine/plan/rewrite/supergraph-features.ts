@@ -4,21 +4,14 @@ import { findUnsupportedDirectives } from "@tributary/kit/federation/unsupported
 import { type DocumentNode, specifiedDirectives } from "graphql";
 import { priorityFeature } from "./root-field-priorities.ts";
 
-/** The planner's default features, and `@cacheTag`, which changes no plan. */
+const contextFeature = "https://specs.apollo.dev/context";
+
+/** The planner's default features, `@context`, which it supports too, and `@cacheTag`, which changes no plan. */
 export const supportedFeatures: ReadonlySet<string> = new Set([
   ...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
+  `${contextFeature}/v0.1`,
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
-
-const cacheTagLinks = /@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g;
-
-/**
- * Removes the link to `@cacheTag` from printed SDL, because Apollo Gateway rejects features that it does not know. The uses
- * of the directive remain.
- */
-export function withoutCacheTagLink(supergraphSdl: string): string {
-  return supergraphSdl.replaceAll(cacheTagLinks, "");
-}
 
 /**
  * Rejects supergraphs with directives that the gateway cannot serve: those that protect data must not be ignored.
@@ -48,6 +41,7 @@ const effectiveFeatures = new Set([
   "https://specs.apollo.dev/join",
   "https://specs.apollo.dev/tag",
   "https://specs.apollo.dev/inaccessible",
+  contextFeature,
   priorityFeature,
 ]);
 const builtInDirectives = new Set(specifiedDirectives.map(({ name }) => name));

@@ -44,9 +44,9 @@ test("withExecutableDirectives: the planner's API schema lacks executable direct
   expect(printSchema(Supergraph.build(composed).apiSchema().toGraphQLJSSchema())).not.toContain("@access");
 });
 
-test("supportedFeatures: the planner supports all of them but @cacheTag by default", () => {
+test("supportedFeatures: the planner supports all of them but @context and @cacheTag by default", () => {
   const added = [...supportedFeatures].filter((url) => !DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES.has(url));
-  expect(added).toEqual(["https://specs.apollo.dev/cacheTag/v0.1"]);
+  expect(added).toEqual(["https://specs.apollo.dev/context/v0.1", "https://specs.apollo.dev/cacheTag/v0.1"]);
 });
 
 test("readLabelsThroughInterfaces: the planner reads the label of a type's field, but not if it is selected of the interface", () => {
