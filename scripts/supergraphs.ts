@@ -8,7 +8,7 @@ import { createUsageError, runCommand } from "./command-line.ts";
 /** @returns lines: the counts, and each reason with its files. */
 export async function loadSupergraphs(folder: string): Promise<string[]> {
   const files = globSync("**/*.{graphql,graphqls}", { cwd: folder }).toSorted();
-  const runner = createTaskRunner();
+  const runner = createTaskRunner({ log: () => {} });
   const refused: { readonly file: string; readonly reason: string }[] = [];
   for (const [id, file] of files.entries()) {
     const supergraphSdl = readFileSync(join(folder, file), "utf8");

@@ -15,7 +15,7 @@ import {
 import type { SupergraphPlanner } from "../src/engine/plan/planner/supergraph-planner.ts";
 import { createTaskRunner } from "../src/engine/plan/planner/task-runner.ts";
 import { findWarmUpOperation } from "../src/engine/plan/planner/warm-up-operation.ts";
-import type { TaskResult } from "../src/engine/plan/planner/worker-messages.ts";
+import type { LibraryLogEntry, TaskResult } from "../src/engine/plan/planner/worker-messages.ts";
 import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 
 describe("the planner pool", () => {
@@ -244,7 +244,7 @@ describe("tasks of a worker", () => {
   const supergraphSdl = compose();
 
   test("a supergraph is loaded, planned for and dropped", async () => {
-    const { run } = createTaskRunner();
+    const { run } = setUp();
     expect(await run({ kind: "start" })).toEqual({ kind: "done" });
     const loaded = await run({ kind: "load", id: 1, supergraphSdl });
     expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
@@ -267,13 +267,13 @@ describe("tasks of a worker", () => {
         sdl.replace("schema\n", 'schema\n  @link(url: "https://example.com/guard/v1.0", for: SECURITY)\n'),
     ],
   ])("a supergraph that %s fails with a reason", async (_, spoil) => {
-    const { run } = createTaskRunner();
+    const { run } = setUp();
     const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl) });
     expect(failed).toMatchObject({ kind: "failed", message: expect.stringMatching(/\w/) });
   });
 
   test("a supergraph with @authenticated is rejected, and one with @cacheTag is loaded", async () => {
-    const { run } = createTaskRunner();
+    const { run } = setUp();
     const link = (feature: string, purpose: string) =>
       supergraphSdl.replace(
         "schema\n",
@@ -288,7 +288,7 @@ describe("tasks of a worker", () => {
   });
 
   test("an operation that overflows the stack is too complex", async () => {
-    const { run } = createTaskRunner();
+    const { run } = setUp();
     await run({ kind: "load", id: 1, supergraphSdl });
     const depth = 100_000;
     const operationText = `{ books { title ${"... on Book { title ".repeat(depth)}${"}".repeat(depth)} } }`;
@@ -296,6 +296,17 @@ describe("tasks of a worker", () => {
       kind: "too-complex",
     });
   });
+
+  test("log entries of Apollo Gateway are forwarded", async () => {
+    const { run, entries } = setUp();
+    await run({ kind: "load", id: 1, supergraphSdl });
+    expect(entries).toContainEqual({ kind: "library-log", level: "debug", text: "Loading gateway..." });
+  });
+
+  function setUp() {
+    const entries: LibraryLogEntry[] = [];
+    return { ...createTaskRunner({ log: (entry) => void entries.push(entry) }), entries };
+  }
 
   function servicesOf(result: TaskResult): unknown[] {
     if (result.kind !== "planned") throw new Error(JSON.stringify(result));

@@ -104,7 +104,7 @@ test("a replaced supergraph is retained neither in the main thread nor in a plan
   for (let count = 1; count <= 4; count++) await swap(count);
   await expect.poll(() => countSchemas()).toBeLessThanOrEqual(schemas);
 
-  const tasks = createTaskRunner();
+  const tasks = createTaskRunner({ log: () => {} });
   const reload = async (id: number) => {
     expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl })).toMatchObject({
       kind: "loaded",

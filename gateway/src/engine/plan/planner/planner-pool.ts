@@ -78,7 +78,8 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   // Each slot starts its worker at once, and calls `start` and `listStartJobs` again when it replaces a lost worker.
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost) => startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost }),
+      start: (onLost) =>
+        startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost, onLogEntry: observe }),
       listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),

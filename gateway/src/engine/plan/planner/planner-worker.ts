@@ -2,7 +2,7 @@
 // planner-pool.ts starts it, and worker-slot.ts gives it tasks.
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
 
 export interface PlannerWorker {
   /**
@@ -21,6 +21,7 @@ export interface PlannerWorkerOptions {
   readonly heapMbMax: number;
   /** See `PlannerWorkerData`. */
   readonly isFirstLoadUrgent: boolean;
+  readonly onLogEntry: (entry: LibraryLogEntry) => void;
   /** Called at most once, before `run` resolves, and never after `end`. */
   readonly onLost: (lost: WorkerLost) => void;
 }
@@ -40,6 +41,7 @@ export function startPlannerWorker({
   file,
   heapMbMax,
   isFirstLoadUrgent,
+  onLogEntry,
   onLost,
 }: PlannerWorkerOptions): PlannerWorker {
   const worker = new Worker(file, {
@@ -62,7 +64,10 @@ export function startPlannerWorker({
   }
 
   worker.unref();
-  worker.on("message", (message: TaskResult) => settleTask?.(message));
+  worker.on("message", (message: TaskResult | LibraryLogEntry) => {
+    if (message.kind === "library-log") onLogEntry(message);
+    else settleTask?.(message);
+  });
   worker.on("error", (error) => endAsLost(isOutOfMemory(error) ? "memory" : "died", error));
   worker.on("exit", (code) => endAsLost("died", new Error(`The planner worker exited with code ${code}`)));
 

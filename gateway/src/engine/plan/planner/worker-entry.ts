@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
-import type { PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
 
 // Before the dynamic import below, because compiling Apollo's packages takes most of a worker's start.
 const { compileCacheFolder, isFirstLoadUrgent } = workerData as PlannerWorkerData;
@@ -15,7 +15,7 @@ const niceValue = 10;
 if (!isFirstLoadUrgent) lowerPriority();
 
 const { createTaskRunner } = await import("./task-runner.ts");
-const taskRunner = createTaskRunner();
+const taskRunner = createTaskRunner({ log: send });
 parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(finish));
 
 function finish(result: TaskResult): void {
@@ -31,7 +31,7 @@ function lowerPriority(): void {
   if (process.platform === "linux") setPriority(thisThread, niceValue);
 }
 
-function send(message: TaskResult): void {
+function send(message: TaskResult | LibraryLogEntry): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(message, message.kind === "introspected" ? listBuffers(message.values) : []);
 }

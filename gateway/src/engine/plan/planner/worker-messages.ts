@@ -42,6 +42,13 @@ export interface LoadedSupergraph extends PublishedSupergraph {
   readonly introspection: readonly IntrospectionEntry[];
 }
 
+/** A log entry of Apollo's libraries in the worker. It belongs to no task. */
+export interface LibraryLogEntry {
+  readonly kind: "library-log";
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly text: string;
+}
+
 /**
  * The worker ended before its task did. `deadline`: the task used too much CPU time. `memory`: it reached the worker's heap limit. In both cases the
  * task itself is the cause, so a retry would end in the same way. `stalled`: the worker got almost no CPU time. `died`: any other exit or uncaught
