@@ -2,6 +2,7 @@
 import type { PriorityClass } from "@tributary/kit/admission/priority";
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import type { OperationIdentity } from "../../observations.ts";
+import type { FindDeprecations } from "./deprecations.ts";
 
 /** By name. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -17,6 +18,8 @@ export interface ValidatedOperation {
   readonly identity: OperationIdentity;
   /** The class under overload, before the client lowers it by `Priority`. */
   readonly priority: PriorityClass;
+  /** Undefined if no request for the operation can use a deprecated element. */
+  readonly findDeprecations?: FindDeprecations | undefined;
   /** In the operation store, while the document is stored. Negative when a plan is freed. */
   addRetainedBytes(bytes: number): void;
 }
