@@ -105,7 +105,7 @@ test("each valid request is counted by element and client, on both paths, and on
   for (let count = 0; count < 3; count++) await send("{ novels { title } }", { "x-client-key": webKey });
   await send("{ novels { title } }", { "x-client-name": "web" });
   await send("{ novels { title } }", { "x-client-name": "web", "x-client-key": "guessed" });
-  await send("{ novels { title } }", { "x-client-name": "nobody knows this one" });
+  await send("{ novels { title } }", { "x-client-name": "new" });
   await send("{ books { title } }", { "x-client-key": webKey });
   await send("{ novels { unknown } }");
   await send("query ($g: Genre!) { books(genre: $g) { title } }", {}, { g: "POEM" });

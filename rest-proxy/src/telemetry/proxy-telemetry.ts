@@ -12,7 +12,6 @@ import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-te
 import type { RateLimitObserver } from "@tributary/kit/rate-limit/caller-limits";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { ProxyConfig } from "../config.ts";
-import type { Retirement } from "../route/retirement.ts";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
@@ -115,7 +114,7 @@ function announceClients(
   }
 }
 
-function exposeRetirements(metrics: Metrics<typeof metricsOf.rest>, retirements: readonly Retirement[]): void {
+function exposeRetirements(metrics: Metrics<typeof metricsOf.rest>, retirements: ProxyConfig["retirements"]): void {
   const gauge = metrics.gauge("tributary_rest_version_retirement_timestamp_seconds");
   for (const { version, deprecatedAtMs, sunsetAtMs } of retirements) {
     if (deprecatedAtMs !== undefined) gauge.set({ version, step: "deprecation" }, deprecatedAtMs / 1_000);

@@ -13,10 +13,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from "graphql";
-import type { Variables } from "./validated-operation.ts";
-
-/** @param variables as the client sent them, valid. @returns undefined if the request uses none. */
-export type FindDeprecations = (variables: Variables) => readonly DeprecatedElement[] | undefined;
+import type { FindDeprecations } from "./validated-operation.ts";
 
 /** @returns undefined if no request for the operation can use a deprecated element. */
 export function createDeprecationFinder(

@@ -2,10 +2,13 @@
 import type { PriorityClass } from "@tributary/kit/admission/priority";
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import type { OperationIdentity } from "../../observations.ts";
-import type { FindDeprecations } from "./deprecations.ts";
+import type { DeprecatedElement } from "@tributary/kit/federation/deprecated-elements";
 
 /** By name. */
 export type Variables = Readonly<Record<string, unknown>>;
+
+/** @param variables as the client sent them, valid. @returns undefined if the request uses none. */
+export type FindDeprecations = (variables: Variables) => readonly DeprecatedElement[] | undefined;
 
 /** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
 export interface ValidatedOperation {
