@@ -61,12 +61,12 @@ function judgeRemoval(
   const recent = elements.flatMap(({ uses }) => uses).filter(({ daysAgo }) => daysAgo < unusedDaysMin);
   const isDisproved = ({ client, verified }: (typeof recent)[number]) =>
     !verified && change.breaks !== undefined && registeredClients.has(client);
-  const uses = recent.filter((use) => !isDisproved(use));
+  const proven = recent.filter((use) => !isDisproved(use));
   const claims = recent.filter(isDisproved);
   const knownDays = Math.min(...elements.map(({ wholeDays }) => wholeDays));
-  const names = (uses: typeof recent) => [...new Set(uses.map(printClient))].join(", ");
+  const names = (used: typeof recent) => [...new Set(used.map(printClient))].join(", ");
   const add = (text: string) => ({ ...change, message: `${change.message} ${text}` });
-  if (uses.length > 0) return add(`It is used by ${names(uses)}.`);
+  if (proven.length > 0) return add(`It is used by ${names(proven)}.`);
   if (knownDays < unusedDaysMin)
     return add(`Its use is known for ${knownDays} whole days, and ${unusedDaysMin} are needed.`);
   const day = until.slice(0, "2026-12-31".length);
