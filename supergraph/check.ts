@@ -8,15 +8,17 @@ import { type PlatformState, readBaseState, readCurrentState } from "./changes/p
 import { findRouteChanges, findRoutePlaces } from "./changes/route-changes.ts";
 import { findSchemaChanges } from "./changes/schema-changes.ts";
 import type { Change } from "./changes/changes.ts";
+import { executesOnlyKnownDocuments, excuseUnneeded } from "./clients/document-mode.ts";
 import { type CheckFormat, type CheckReport, printReport } from "./check-report.ts";
 import { judgeChanges } from "./clients/broken-operations.ts";
 import type { ClientOperation } from "./clients/client-operations.ts";
-import { activeOperations, readClients, readFolder } from "./clients/clients.ts";
+import { activeOperations, isActive, readClients, readFolder } from "./clients/clients.ts";
 import { findPlanChanges, type PlanOperation } from "./clients/plan-changes.ts";
 import { reportErrors } from "./composition/composition-report.ts";
 import { findSchemaBaseline } from "./composition/schema-baseline.ts";
 import { readDescriptors } from "./services.ts";
 import { readSubgraphs, type Subgraph } from "./subgraphs.ts";
+import { findStaleness, judgeUsage, readUsageEvidence } from "./usage/judge-usage.ts";
 
 export interface CheckRun {
   readonly root: string;
@@ -29,6 +31,8 @@ export interface CheckRun {
 
 interface CheckOptions {
   readonly against?: string | undefined;
+  /** The file of `npm run ledger -- --json`. */
+  readonly usage?: string | undefined;
   readonly all: boolean;
   readonly format: CheckFormat;
 }
@@ -38,12 +42,12 @@ export async function runCheck(command: CheckRun): Promise<CheckReport["code"]> 
   const options = readOptions(command.args);
   const report = options
     ? await check(command, options)
-    : finish(2, "usage: npm run check [-- --against REF --all --markdown|--json]");
+    : finish(2, "usage: npm run check [-- --against REF --usage FILE --all --markdown|--json]");
   command.print(printReport(report, options?.format ?? "text"));
   return report.code;
 }
 
-async function check(command: CheckRun, { against, all }: CheckOptions): Promise<CheckReport> {
+async function check(command: CheckRun, { against, usage, all }: CheckOptions): Promise<CheckReport> {
   const { root, today } = command;
   try {
     const { subgraphs, problems: descriptorProblems } = command.subgraphs
@@ -58,10 +62,14 @@ async function check(command: CheckRun, { against, all }: CheckOptions): Promise
       const errors = [...descriptorProblems, ...(current.ok ? [] : current.errors)];
       return finish(1, ...reportErrors(errors, { sources, baseline, all }));
     }
-    const notes = current.warnings;
+    const evidence = usage === undefined ? undefined : readUsageEvidence(usage);
+    if (typeof evidence === "string") return finish(2, evidence);
+    const staleness = evidence && findStaleness(evidence, today);
+    const notes = [...current.warnings, ...(staleness === undefined ? [] : [staleness])];
     const baseState = base && readBaseState(base, subgraphs);
     const acceptedChanges = readAcceptedChanges(root);
-    const { clients, problems } = readClients(readFolder(root));
+    const tree = readFolder(root);
+    const { clients, problems } = readClients(tree);
     const errors = [...(acceptedChanges.ok ? [] : acceptedChanges.errors), ...problems];
     if (!acceptedChanges.ok || errors.length > 0) return { ...finish(1, ...errors), notes };
     if (!base || !baseState) {
@@ -71,7 +79,16 @@ async function check(command: CheckRun, { against, all }: CheckOptions): Promise
       return { ...finish(0, `The supergraph composes. ${reason}`), notes };
     }
     const operations = activeOperations(clients, today);
-    const changes = await findChanges(baseState, current.state, operations, command);
+    const found = await findChanges(baseState, current.state, operations, command);
+    const settings = "supergraph/gateway.yaml";
+    // In both, since a change that switches it on is not deployed yet.
+    const isClosed = [base.read(settings), tree.read(settings)].every(executesOnlyKnownDocuments);
+    const excused = isClosed && operations.length > 0 ? excuseUnneeded(found) : found;
+    const active = clients.filter(({ files }) => files.some((file) => isActive(file, today)));
+    const registeredClients = new Set(active.map(({ name }) => name));
+    const { routes } = baseState.routes;
+    const isUsable = evidence !== undefined && staleness === undefined;
+    const changes = isUsable ? judgeUsage(excused, { evidence, routes, registeredClients }) : excused;
     const acceptance = applyAcceptedChanges(changes, acceptedChanges.entries, today);
     const releases = [...new Set(operations.map(({ release }) => release))];
     const code = acceptance.breaking.length > 0 ? 1 : 0;
@@ -103,11 +120,12 @@ async function findChanges(
 
 function readOptions(args: readonly string[]): CheckOptions | undefined {
   const flag = { type: "boolean", default: false } as const;
-  const options = { against: { type: "string" }, all: flag, markdown: flag, json: flag } as const;
+  const text = { type: "string" } as const;
+  const options = { against: text, usage: text, all: flag, markdown: flag, json: flag } as const;
   try {
-    const { against, all, markdown, json } = parseArgs({ args: [...args], options, strict: true }).values;
+    const { against, usage, all, markdown, json } = parseArgs({ args: [...args], options, strict: true }).values;
     if (markdown && json) return undefined;
-    return { against, all, format: json ? "json" : markdown ? "markdown" : "text" };
+    return { against, usage, all, format: json ? "json" : markdown ? "markdown" : "text" };
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -483,6 +483,63 @@ test("a field that moves to another service fails the check, if an operation the
   );
   expect(text).toContain("- change: PLAN_REGRESSION User.email\n");
 });
+
+test("with evidence the removal of a deprecated field that no client uses passes, and needs no entry", async () => {
+  const { code, text } = await checkEdit(withoutNickname, ["--usage", writeUsage([])]);
+  expect(code).toBe(0);
+  expect(text).toContain("FIELD_REMOVED User.nickname\n");
+  expect(text).toContain("No client used it in the 30 days before 2026-06-01.");
+  expect(text).not.toContain("To accept a change");
+});
+
+test("evidence of a use, of another day or of other elements does not let a removal pass", async () => {
+  const used = [{ client: "app", verified: true, requests: 7, daysAgo: 2 }];
+  const inUse = await checkEdit(withoutNickname, ["--usage", writeUsage(used)]);
+  expect(inUse.code).toBe(1);
+  expect(inUse.text).toContain("It is used by app.");
+  const old = await checkEdit(withoutNickname, ["--usage", writeUsage([], "2026-05-01")]);
+  expect(old.code).toBe(1);
+  expect(old.text).toMatch(/^note: The usage evidence is of 2026-05-01, and may be at most 7 days old/);
+  const other = await checkEdit(
+    (files) => withChange(files, users, "  email: String\n  nick", "  nick"),
+    ["--usage", writeUsage([])],
+  );
+  expect(other.code).toBe(1);
+  const missing = await checkEdit(withoutNickname, ["--usage", "/nowhere.json"]);
+  expect(missing).toEqual({ code: 2, text: expect.stringMatching(/^\/nowhere\.json cannot be read/) as string });
+});
+
+test("a change of the graph that no known operation needs passes only where only known documents are executed", async () => {
+  const settings = (mode: string) => ({ "supergraph/gateway.yaml": `documents: { mode: ${mode} }\n` });
+  const withoutEmail = (files: Files) => withChange(files, users, "  email: String\n  nick", "  nick");
+  const checkIn = async (before: Files, after: Files) => {
+    const { code, text } = await checkChange({ ...sampleFiles, ...before }, { ...sampleFiles, ...after });
+    return [code, /(\w+) \S+ \(\S+\) as of HEAD FIELD_REMOVED/.exec(text)?.[1]];
+  };
+  const known = { ...clients, ...settings("enforce") };
+  const removed = withoutNickname({ ...sampleFiles, ...known });
+  expect(await checkIn(known, removed)).toEqual([0, "DANGEROUS"]);
+  expect(await checkIn(known, withoutEmail({ ...sampleFiles, ...known }))).toEqual([1, "BREAKING"]);
+  expect(await checkIn({ ...clients, ...settings("log") }, { ...removed, ...settings("log") })).toEqual([
+    1,
+    "BREAKING",
+  ]);
+  // Switched on by the same change.
+  expect(await checkIn({ ...clients, ...settings("log") }, removed)).toEqual([1, "BREAKING"]);
+  // Without registered clients.
+  expect(await checkIn(settings("enforce"), withoutNickname({ ...sampleFiles, ...settings("enforce") }))).toEqual([
+    1,
+    "BREAKING",
+  ]);
+});
+
+/** Evidence about User.nickname. */
+function writeUsage(uses: readonly object[], day = today): string {
+  const file = join(mkdtempSync(join(tmpdir(), "tributary-usage-")), "usage.json");
+  const elements = [{ element: "User.nickname", owners: [], deprecation: "Use name.", wholeDays: 30, uses }];
+  writeFileSync(file, JSON.stringify({ until: `${day}T08:00:00.000Z`, days: 30, elements }));
+  return file;
+}
 
 /** Commits the sample in one repository and checks the edited files in another one, as Node imports a file's first version only. */
 async function checkDocuments(edited: Files, code: number): Promise<string> {

@@ -63,6 +63,8 @@ type SupergraphObservation =
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "variable-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }
+  /** By coordinate. */
+  | { readonly kind: "deprecated-elements"; readonly elements: readonly string[] }
   /** The subgraph did not return a key that the gateway added to its fetches. Reported once for each pause of an entity type. */
   | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
   /** The subgraph rejected a document of several fetches or root fields, but not all of its parts: they are sent singly for a minute. */

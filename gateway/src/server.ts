@@ -111,6 +111,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     requestTimeoutMs: config.requestTimeoutMs,
     measuresStages: config.serverTiming,
     exposesPlans: config.profile === "development",
+    reportsDeprecations: config.profile === "development",
     tagHeader: config.tagHeader,
     receipts: createReceipts(config.consistencyKeys),
     admission: createOperationAdmission(admission),

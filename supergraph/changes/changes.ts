@@ -33,6 +33,12 @@ export function changeId({ code, subject }: Pick<Change, "code" | "subject">): s
   return `${code} ${subject}`.trim();
 }
 
+/** A breaking change that, for this reason, breaks no client. */
+export function excuseChange(change: Change, reason: string): Change {
+  const advice = "nothing: it needs no entry in supergraph/accepted-changes.yaml.";
+  return { ...change, level: "dangerous", message: `${change.message} ${reason}`, advice };
+}
+
 export function printChange(change: Change, baseName: string, releases: readonly string[] = []): string {
   const { level, subject, message, advice, places } = change;
   const [firstPlace = "", ...otherPlaces] = places.map((place) => printChangePlace(place, baseName));

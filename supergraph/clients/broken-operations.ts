@@ -19,7 +19,7 @@ import {
 } from "graphql";
 import type { AffectedRelease, Change } from "../changes/changes.ts";
 import type { ClientOperation } from "./client-operations.ts";
-import { findOperationUses, type OperationUses } from "./operation-uses.ts";
+import { findOperationUses, type OperationUses } from "@tributary/kit/federation/operation-uses";
 
 interface ComparedSchemas {
   readonly base: GraphQLSchema;

@@ -40,6 +40,8 @@ export async function execute(
     request.rejectBlocked?.(identity);
     const variables = coerceVariables(stages.apiSchema, operation, request);
     if (variables instanceof InvalidOperation) return { kind: "invalid", operation: variables };
+    const deprecations = operation.findDeprecations?.(variables);
+    if (record) record.deprecations = deprecations;
     // Before the plan stage, so that the time of planning counts. The client is watched from the first fetch on.
     deadline = openDeadline(request, identity, o);
     // Rejects one that cannot be read: it proves nothing.
@@ -77,13 +79,14 @@ export async function execute(
     const executed = { kind: "executed", summary, caching, responseHeaders, startsMs } as const;
     const wantsQueryPlan = request.wantsQueryPlan && !caching;
     const { isIncremental } = operation;
-    if (!writes && !wantsQueryPlan && !isIncremental) return { ...executed, body, receipt: undefined };
+    const reported = o.reportsDeprecations ? deprecations : undefined;
+    if (!writes && !wantsQueryPlan && !isIncremental && !reported) return { ...executed, body, receipt: undefined };
     const queryPlan = wantsQueryPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
     const receipt = writes && o.receipts.write(receipts.writes, writes);
     const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
     // Relay's store uses the deferred fields of a response only if it is marked as the last one.
     const isFinal = isIncremental || undefined;
-    const extensions = { is_final: isFinal, queryPlan, consistencyToken };
+    const extensions = { is_final: isFinal, queryPlan, consistencyToken, deprecations: reported };
     return { ...executed, body: addExtensions(body, extensions), receipt };
   } catch (error) {
     return { kind: "rejected", error, identity };

@@ -89,6 +89,10 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): Handlers {
       for (const subgraph of subgraphs) metrics.announce({ subgraph });
       endLoad("loaded");
     },
+    "deprecated-elements": ({ elements }) => {
+      for (const client of ["other", "unnamed"])
+        for (const element of elements) metrics.announce({ element, client, verified: "false" });
+    },
     "supergraph-rejected": () => endLoad("rejected"),
     "supergraph-load-failed": () => endLoad("failed"),
     "supergraph-unavailable": countUnavailable,

@@ -55,6 +55,7 @@ const logLines: Record<Exclude<LoggedObservation["kind"], "library-log">, LogLin
   "setting-without-subgraph": ["warn", "a setting for one subgraph names no subgraph of this supergraph"],
   "directives-without-effect": ["warn", "directives of federation in this supergraph have no effect in this gateway"],
   "custom-directives": ["info", "custom directives in this supergraph have no effect in this gateway"],
+  "deprecated-elements": ["debug", "clients of these deprecated elements are counted"],
   "override-label-without-field": ["warn", "a label of OVERRIDE_LABELS is on no field of this supergraph"],
   "key-check-stopped": [
     "warn",

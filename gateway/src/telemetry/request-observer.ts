@@ -140,11 +140,12 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
   const operationSeconds = metrics.histogram("tributary_gateway_operation_duration_seconds");
   const errors = metrics.counter("tributary_gateway_errors_total");
   const rejected = metrics.counter("tributary_gateway_rejected_total");
+  const deprecated = metrics.counter("tributary_gateway_deprecated_requests_total");
   const codeLabelOf = createCodeLabels();
 
   return (
-    { path, client, operation, status, outcome }: RequestSummary,
-    { codes }: GraphqlRequestRecord,
+    { path, client, clientVerified, operation, status, outcome }: RequestSummary,
+    { codes, deprecations }: GraphqlRequestRecord,
     seconds: number,
   ): void => {
     // A rejected request counts once, by its first code.
@@ -157,6 +158,10 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
     // `??` is only for the type: `outcome` is defined if `path` is.
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);
+    if (deprecations) {
+      const verified = String(clientVerified);
+      for (const { coordinate } of deprecations) deprecated.add({ element: coordinate, client, verified });
+    }
     for (const errorCode of codes) errors.add({ code: codeLabelOf(errorCode) });
   };
 }

@@ -1,5 +1,6 @@
 // What the stages record of one client request. request-observer.ts reads it when the response is closed.
 import type { ClientProgram } from "@tributary/kit/caller/client-program";
+import type { DeprecatedElement } from "@tributary/kit/federation/deprecated-elements";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { Stage } from "../errors/codes.ts";
@@ -20,6 +21,8 @@ export class GraphqlRequestRecord {
   /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
   client: ClientProgram | undefined;
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
+  /** That the request uses. Undefined if the operation can use none, or the request is invalid. */
+  deprecations: readonly DeprecatedElement[] | undefined;
   /** Undefined until the response is known, and for responses that Express sends (preflights, GraphiQL). */
   outcome: RequestOutcome | undefined;
   codes: readonly string[] = [];

@@ -21,9 +21,7 @@ import type { RequestRecord } from "./request-record.ts";
 import { createServiceObservers } from "./service-observer.ts";
 
 const routes = loadRoutes(fileURLToPath(new URL("../../../supergraph/routes.json", import.meta.url)));
-const oldRoutes = new Set(
-  routes.flatMap(({ path, versions }) => versions.filter((version) => version < 2).map(() => path)),
-);
+const oldRoutes = routes.filter(({ versions }) => versions.includes(1));
 
 test("clients that are not configured have zeros for each old route, however many clients are configured", async () => {
   const telemetry = await createProxyTelemetry(
@@ -35,6 +33,10 @@ test("clients that are not configured have zeros for each old route, however man
       build: { version: "1", revision: "1" },
       logLevel: "silent",
       feedUrls: {},
+      retirements: [
+        { version: 1, deprecatedAtMs: Date.parse("2027-01-01"), sunsetAtMs: Date.parse("2027-06-01") },
+        { version: 2, deprecatedAtMs: undefined, sunsetAtMs: undefined },
+      ],
       knownClients: Array.from({ length: 100 }, (_, number) => `client-${number}`),
     },
     routes,
@@ -46,18 +48,23 @@ test("clients that are not configured have zeros for each old route, however man
   });
   const text = await (await fetch(`${admin?.url}/metrics`)).text();
   for (const client of ["other", "unnamed"])
-    for (const route of oldRoutes)
+    for (const { method, path } of oldRoutes)
       expect(text).toContain(
-        `tributary_rest_old_version_requests_total{client="${client}",version="1",route="${route}"} 0\n`,
+        `tributary_rest_old_version_requests_total{client="${client}",verified="false",version="1",method="${method}",route="${path}"} 0\n`,
       );
+  expect(text.match(/^tributary_rest_version_retirement_timestamp_seconds\{.*$/gm)).toEqual([
+    'tributary_rest_version_retirement_timestamp_seconds{version="1",step="deprecation"} 1798761600',
+    'tributary_rest_version_retirement_timestamp_seconds{version="1",step="sunset"} 1811808000',
+  ]);
 });
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceParent = `00-${traceId}-b7ad6b7169203331-00`;
-const route = { id: "getThing", path: "/things/:id", service: "things" } as Route;
+const route = { id: "getThing", method: "GET", path: "/things/:id", service: "things" } as Route;
 
 interface TestRequest extends Partial<Pick<RequestRecord, "route" | "version" | "code" | "failedReplica">> {
   readonly client?: string;
+  readonly isVerified?: boolean;
   readonly method?: string;
   readonly status?: number;
 }
@@ -68,10 +75,10 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
   const metrics = await createPrometheus(metricsOf.rest);
   const about = { knownClients: ["shop"], newestVersion: 2, accessLog };
   const observer = createProxyRequestObserver({ log, metrics, trace: noTrace, ...about });
-  const send = ({ client, method = "GET", status = 200, ...recorded }: TestRequest) => {
+  const send = ({ client, isVerified = false, method = "GET", status = 200, ...recorded }: TestRequest) => {
     const request = { method, headers: { traceparent: traceParent } } as unknown as IncomingMessage;
     const response = createResponse(status);
-    const program = { name: client, version: undefined, isVerified: false };
+    const program = { name: client, version: undefined, isVerified };
     Object.assign(observer?.begin(request, response, "r-1") ?? {}, { client: program, ...recorded });
     response.emit("close");
   };
@@ -99,13 +106,21 @@ test("a request is counted by its route, version, method and status", async () =
   expect(text).toContain("\ntributary_rest_requests_in_flight 0\n");
 });
 
-test("requests for old versions are counted by client name, for known names", async () => {
+test("requests for old versions are counted by route and client, and by whether the client's name is proven", async () => {
   const { send, write } = await setUp();
   send({ route, version: 1, client: "shop" });
+  send({ route, version: 1, client: "shop", method: "HEAD" });
+  send({ route, version: 1, client: "shop", isVerified: true });
+  send({ route, version: 1, client: "spoofer" });
   send({ route, version: 2, client: "shop" });
   const text = await write();
-  expect(text).toContain('old_version_requests_total{client="shop",version="1",route="/things/:id"} 1');
-  expect(text).not.toContain('old_version_requests_total{client="shop",version="2"');
+  expect(text.match(/^tributary_rest_old_version_requests_total\{.*$/gm)).toEqual(
+    [
+      '{client="shop",verified="false",version="1",method="GET",route="/things/:id"} 2',
+      '{client="shop",verified="true",version="1",method="GET",route="/things/:id"} 1',
+      '{client="other",verified="false",version="1",method="GET",route="/things/:id"} 1',
+    ].map((series) => `tributary_rest_old_version_requests_total${series}`),
+  );
   expect(text).toContain('client_requests_total{client="shop",version="2"} 1');
 });
 

@@ -47,7 +47,7 @@ export interface DeclaredRoute {
 
 /** @param routes of the route table, for label values. */
 export async function createProxyTelemetry(
-  config: TelemetryConfig & Pick<ProxyConfig, "logLevel" | "knownClients" | "feedUrls">,
+  config: TelemetryConfig & Pick<ProxyConfig, "logLevel" | "knownClients" | "feedUrls" | "retirements">,
   routes: readonly DeclaredRoute[],
 ): Promise<ProxyTelemetry> {
   const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });
@@ -59,6 +59,7 @@ export async function createProxyTelemetry(
   const requests = createProxyRequestObserver({ log, metrics, trace, accessLog, knownClients, newestVersion });
   announceRoutes(metrics, routes);
   announceClients(metrics, routes, { knownClients, newestVersion });
+  exposeRetirements(metrics, config.retirements);
   return {
     log,
     observe: createObserve(telemetry, failures, Object.keys(config.feedUrls)),
@@ -106,10 +107,18 @@ function announceClients(
 ): void {
   for (const client of listKnownValues(knownClients)) {
     metrics.announce({ client, version: newestVersion });
-    for (const { path: route, versions } of routes) {
+    for (const { method, path: route, versions } of routes) {
       const oldVersions = versions.filter((version) => version < newestVersion);
-      for (const version of oldVersions) metrics.announce({ client, version, route });
+      for (const version of oldVersions) metrics.announce({ client, verified: "false", version, method, route });
     }
+  }
+}
+
+function exposeRetirements(metrics: Metrics<typeof metricsOf.rest>, retirements: ProxyConfig["retirements"]): void {
+  const gauge = metrics.gauge("tributary_rest_version_retirement_timestamp_seconds");
+  for (const { version, deprecatedAtMs, sunsetAtMs } of retirements) {
+    if (deprecatedAtMs !== undefined) gauge.set({ version, step: "deprecation" }, deprecatedAtMs / 1_000);
+    if (sunsetAtMs !== undefined) gauge.set({ version, step: "sunset" }, sunsetAtMs / 1_000);
   }
 }
 

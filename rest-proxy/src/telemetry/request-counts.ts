@@ -29,7 +29,9 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
     if (record.version === undefined) return;
     const client = clientOf(record.client?.name);
     clients.add({ client, version });
-    if (record.version < newestVersion) oldVersions.add({ client, version, route });
+    if (record.version >= newestVersion) return;
+    const verified = String(record.client?.isVerified ?? false);
+    oldVersions.add({ client, verified, version, method: record.route?.method ?? "other", route });
   };
 }
 

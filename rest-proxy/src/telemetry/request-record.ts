@@ -11,6 +11,8 @@ import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer"
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 
 export interface RecordedRoute {
+  /** Also for a HEAD request: GET. */
+  readonly method: string;
   readonly path: string;
   readonly service: string;
 }

@@ -1,6 +1,7 @@
 // Builds a generation (supergraph/generations.ts), which is everything that belongs to one supergraph: planner, subgraph clients, stages, document
 // validation and caches. Called at start and for each new supergraph.
 import { setImmediate } from "node:timers/promises";
+import { listDeprecatedElements } from "@tributary/kit/federation/deprecated-elements";
 import { parse } from "graphql";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import type { GatewayObserver } from "../../observations.ts";
@@ -59,10 +60,13 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     reportDirectives(planner.ineffectiveDirectives, observe);
     const plans = createPlanCache({ planner, ...planning, observe });
     const stages = await createSupergraphStages({ supergraph, planner, plan: plans.plan, subgraphs }, o);
+    const deprecatedElements = listDeprecatedElements(stages.apiSchema);
+    if (deprecatedElements.size > 0) observe({ kind: "deprecated-elements", elements: [...deprecatedElements.keys()] });
     const operations = createOperationStore({
       apiSchema: stages.apiSchema,
       bytesMax: planning.operationsBytesMax,
       rootFieldPriorities: planner.rootFieldPriorities,
+      deprecatedElements,
       onEvicted: () => observe({ kind: "cache-evicted", cache: "documents" }),
     });
     const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });

@@ -257,6 +257,7 @@ describe("the generation of a request", () => {
       requestTimeoutMs: 1_000,
       measuresStages: false,
       exposesPlans: false,
+      reportsDeprecations: false,
       tagHeader: undefined,
       receipts: createReceipts(["a key for tests only"]),
       admission: createOperationAdmission(createAdmission({ isOn: false })),

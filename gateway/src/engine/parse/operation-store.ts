@@ -1,6 +1,8 @@
 // Stage 2 of 5: parse. The validated documents and operations of one generation. The full path adds them; the fast path takes only these.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+import type { DeprecatedElements } from "@tributary/kit/federation/deprecated-elements";
 import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from "graphql";
+import { createDeprecationFinder } from "./deprecations.ts";
 import { withoutIncrementalDirectives } from "./incremental-delivery.ts";
 import { noPriorities, priorityOfOperation, type RootFieldPriorities } from "./operation-priority.ts";
 import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
@@ -44,6 +46,8 @@ export interface OperationStoreOptions {
   /** Estimated, with everything that is compiled for the operations. */
   readonly bytesMax: number;
   readonly rootFieldPriorities?: RootFieldPriorities;
+  /** Of `apiSchema`. */
+  readonly deprecatedElements?: DeprecatedElements;
   readonly onEvicted?: () => void;
 }
 
@@ -77,6 +81,7 @@ export function createOperationStore({
   documentsMax = defaultDocumentsMax,
   bytesMax,
   rootFieldPriorities = noPriorities,
+  deprecatedElements = new Map(),
   onEvicted = () => {},
 }: OperationStoreOptions): OperationStore {
   const byHash = new Map<string, StoredDocument>();
@@ -113,6 +118,7 @@ export function createOperationStore({
       isIncremental: inline !== stored.document,
       identity: identifyOperation(operation, stored.hash),
       priority: priorityOfOperation(operation, document, rootFieldPriorities),
+      findDeprecations: createDeprecationFinder(apiSchema, deprecatedElements, inline, inlineOperation),
       addRetainedBytes(bytes) {
         // The document may have been evicted, and added again, while a request uses this operation.
         if (bySource.get(source) === stored) bySource.addWeight(source, bytes);

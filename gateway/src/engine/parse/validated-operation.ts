@@ -2,9 +2,13 @@
 import type { PriorityClass } from "@tributary/kit/admission/priority";
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import type { OperationIdentity } from "../../observations.ts";
+import type { DeprecatedElement } from "@tributary/kit/federation/deprecated-elements";
 
 /** By name. */
 export type Variables = Readonly<Record<string, unknown>>;
+
+/** @param variables as the client sent them, valid. @returns undefined if the request uses none. */
+export type FindDeprecations = (variables: Variables) => readonly DeprecatedElement[] | undefined;
 
 /** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
 export interface ValidatedOperation {
@@ -17,6 +21,8 @@ export interface ValidatedOperation {
   readonly identity: OperationIdentity;
   /** The class under overload, before the client lowers it by `Priority`. */
   readonly priority: PriorityClass;
+  /** Undefined if no request for the operation can use a deprecated element. */
+  readonly findDeprecations?: FindDeprecations | undefined;
   /** In the operation store, while the document is stored. Negative when a plan is freed. */
   addRetainedBytes(bytes: number): void;
 }

@@ -40,6 +40,11 @@ export const gatewayMetrics = {
     help: "Requests rejected before execution, by code and status. By media type, a client gets status 200 or another one; 499 if it disconnected first.",
     labels: ["code", "status"],
   },
+  tributary_gateway_deprecated_requests_total: {
+    kind: "counter",
+    help: "Valid requests with a deprecated element of the schema in the document or the variables, by element and client; `verified` is false for a client that only claims its name.",
+    labels: ["element", "client", "verified"],
+  },
   tributary_gateway_requests_in_flight: requestsInFlight,
   tributary_gateway_clients_disconnected_total: {
     kind: "counter",

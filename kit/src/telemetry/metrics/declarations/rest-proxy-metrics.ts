@@ -27,8 +27,13 @@ export const restMetrics = {
   },
   tributary_rest_old_version_requests_total: {
     kind: "counter",
-    help: "Requests in versions older than the newest: the clients to notify before a version is retired.",
-    labels: ["client", "version", "route"],
+    help: "Requests in versions older than the newest, by route and client: the clients to notify before a version is retired. `verified` is false for a client that only claims its name.",
+    labels: ["client", "verified", "version", "method", "route"],
+  },
+  tributary_rest_version_retirement_timestamp_seconds: {
+    kind: "gauge",
+    help: "When a version is deprecated, and when its sunset is, in seconds since 1970, by version and step (deprecation, sunset).",
+    labels: ["version", "step"],
   },
   tributary_rest_rejected_total: {
     kind: "counter",

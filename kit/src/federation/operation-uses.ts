@@ -80,6 +80,13 @@ export function findOperationUses(document: DocumentNode, schema: GraphQLSchema)
   return { inDocument, inVariables, nullable };
 }
 
+/** What a value of the type can contain: `Filter`, `Filter.role`, `Role`, `Role.ADMIN`. */
+export function listTypeMembers(type: GraphQLInputType): ReadonlySet<string> {
+  const coordinates = new Set<string>();
+  addMembers(getNamedType(type), coordinates);
+  return coordinates;
+}
+
 /** The type, its input fields and enum values, and those of the types of its input fields. */
 function addMembers(type: GraphQLInputType, coordinates: Set<string>): void {
   if (isNonNullType(type) || !("name" in type) || coordinates.has(type.name)) return;
