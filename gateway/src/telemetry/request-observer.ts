@@ -140,11 +140,12 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
   const operationSeconds = metrics.histogram("tributary_gateway_operation_duration_seconds");
   const errors = metrics.counter("tributary_gateway_errors_total");
   const rejected = metrics.counter("tributary_gateway_rejected_total");
+  const documents = metrics.counter("tributary_gateway_documents_total");
   const codeLabelOf = createCodeLabels();
 
   return (
     { path, client, operation, status, outcome }: RequestSummary,
-    { codes }: GraphqlRequestRecord,
+    { codes, isTrusted }: GraphqlRequestRecord,
     seconds: number,
   ): void => {
     // A rejected request counts once, by its first code.
@@ -154,6 +155,7 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
     if (path === undefined) return;
     requests.add({ path, client, status });
     requestSeconds.observe({ path }, seconds);
+    if (isTrusted !== undefined) documents.add({ client, document: isTrusted ? "known" : "unknown" });
     // `??` is only for the type: `outcome` is defined if `path` is.
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);

@@ -19,6 +19,8 @@ export class GraphqlRequestRecord {
   requestedName: string | undefined;
   /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
   client: ClientProgram | undefined;
+  /** Whether the document is registered. Undefined while `documents.mode` is off, and for a request without a document. */
+  isTrusted: boolean | undefined;
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
   /** Undefined until the response is known, and for responses that Express sends (preflights, GraphiQL). */
   outcome: RequestOutcome | undefined;

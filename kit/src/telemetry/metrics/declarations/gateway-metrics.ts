@@ -40,6 +40,18 @@ export const gatewayMetrics = {
     help: "Requests rejected before execution, by code and status. By media type, a client gets status 200 or another one; 499 if it disconnected first.",
     labels: ["code", "status"],
   },
+  tributary_gateway_documents_total: {
+    kind: "counter",
+    help: "While documents.mode is log or enforce: requests with a document or its id, by client, and whether the document is registered (known, unknown).",
+    labels: ["client", "document"],
+    expected: { document: ["known", "unknown"] },
+  },
+  tributary_gateway_documents_loads_total: {
+    kind: "counter",
+    help: "Loads of the registered documents by result: loaded, rejected (invalid), unavailable (cannot be read).",
+    labels: ["result"],
+    expected: { result: ["loaded", "rejected", "unavailable"] },
+  },
   tributary_gateway_requests_in_flight: requestsInFlight,
   tributary_gateway_clients_disconnected_total: {
     kind: "counter",

@@ -1,0 +1,25 @@
+// Whether a request may be executed by the setting `documents.mode`. Both paths call it before the document is looked up.
+import type { GatewayExchange } from "../admit/exchange.ts";
+import type { GraphqlRequest } from "../engine/parse/graphql-request.ts";
+import { Rejection } from "../errors/rejections.ts";
+
+/** Undefined if it may. */
+export function findTrustRejection(
+  { settings, record }: GatewayExchange,
+  { document }: GraphqlRequest,
+  documents: { readonly isLoaded: boolean } | undefined,
+): Rejection | undefined {
+  const mode = settings.documentsMode;
+  if (record && mode !== "off") record.isTrusted = document !== undefined;
+  if (mode !== "enforce" || document) return undefined;
+  if (!documents?.isLoaded) {
+    return new Rejection(
+      "SERVICE_UNAVAILABLE",
+      "The gateway has not loaded the registered documents yet. Retry soon.",
+      {
+        "Retry-After": "1",
+      },
+    );
+  }
+  return new Rejection("DOCUMENT_NOT_TRUSTED");
+}
