@@ -74,9 +74,23 @@ type DocumentsObservation =
   | { readonly kind: "documents-loaded"; readonly count: number }
   /** The documents in use remain. */
   | { readonly kind: "documents-rejected"; readonly cause: unknown }
+  /** In the supergraph that is in use, or about to be. At most the first 20. */
+  | {
+      readonly kind: "documents-invalid";
+      readonly count: number;
+      readonly documents: readonly InvalidDocument[];
+    }
   | { readonly kind: "documents-unavailable"; readonly source: string; readonly cause: unknown }
   | { readonly kind: "documents-still-unavailable"; readonly source: string }
   | { readonly kind: "documents-restored"; readonly source: string; readonly ageSeconds: number };
+
+export interface InvalidDocument {
+  readonly client: string;
+  readonly owner: string;
+  readonly file: string;
+  readonly operations: readonly string[];
+  readonly problem: string;
+}
 
 type SettingsObservation =
   | { readonly kind: "settings-loaded"; readonly file: string; readonly revision: number }

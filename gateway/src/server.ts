@@ -18,7 +18,7 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
-import { type DocumentStore, openDocumentStore } from "./documents/document-store.ts";
+import { type DocumentsStatus, type DocumentStore, openDocumentStore } from "./documents/document-store.ts";
 import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./engine/generation/generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
@@ -59,8 +59,8 @@ export interface Gateway {
   supergraphId(): string | undefined;
   /** Whether the source of the supergraph has the one in use. */
   supergraphStatus(): SupergraphStatus;
-  /** The same of the registered documents; undefined without them. */
-  documentsStatus(): SupergraphStatus | undefined;
+  /** Of the registered documents; undefined if none are configured. */
+  documentsStatus(): DocumentsStatus | undefined;
   /** Of the supergraph in use. */
   listSubgraphs(): readonly SupergraphSubgraph[];
   /** Called after the last request. */
@@ -85,12 +85,11 @@ const emptyCache = { entries: 0, weight: 0 };
 export function createGateway(o: GatewayOptions): Gateway {
   const { config, settings, observe, plannerPool, observers } = o;
   const persistedQueries = createConfiguredQueries(config, observe);
-  const { pollMs } = config.supergraph;
-  const documents = config.documents && openDocumentStore({ source: config.documents, pollMs, observe });
+  const documents = openConfiguredDocuments(config, () => generations.current, observe);
   const nextIteration = createEventLoopQueue();
   const revocations = createRevocations();
   const entityCache = createConfiguredEntityCache(config, revocations, observe);
-  const generations = createConfiguredGenerations(
+  const generations: Generations = createConfiguredGenerations(
     config,
     { nextIteration, persistedQueries, observe },
     {
@@ -100,6 +99,7 @@ export function createGateway(o: GatewayOptions): Gateway {
       fetchObserver: observers?.fetchObserver,
       observe,
     },
+    documents,
   );
   const checks = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const { callerLimits } = checks;
@@ -151,6 +151,14 @@ export function createGateway(o: GatewayOptions): Gateway {
   };
 }
 
+function openConfiguredDocuments(
+  { documents, supergraph: { pollMs } }: Config,
+  generationInUse: () => Generation | undefined,
+  observe: GatewayObserver,
+): DocumentStore | undefined {
+  return documents && openDocumentStore({ source: documents, pollMs, generationInUse, observe });
+}
+
 /** Without documents, `enforce` would reject every request. */
 function hasRequiredDocuments({ documentsMode }: Settings, documents: DocumentStore | undefined): boolean {
   return documentsMode !== "enforce" || documents?.isLoaded === true;
@@ -160,6 +168,7 @@ function createConfiguredGenerations(
   config: Config,
   validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "observe">,
   parts: Pick<GenerationOptions, "configuration" | "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
+  documents: DocumentStore | undefined,
 ): Generations {
   const { introspection, documentTokensMax, operationLimits } = config;
   // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
@@ -176,6 +185,7 @@ function createConfiguredGenerations(
   };
   return createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, options),
+    prepare: documents?.prepare,
     graceMs,
     observe: parts.observe,
   });

@@ -10,7 +10,10 @@ export function findTrustRejection(
   documents: { readonly isLoaded: boolean } | undefined,
 ): Rejection | undefined {
   const mode = settings.documentsMode;
-  if (record && mode !== "off") record.isTrusted = document !== undefined;
+  if (record) {
+    record.document = document;
+    if (mode !== "off") record.isTrusted = document !== undefined;
+  }
   if (mode !== "enforce" || document) return undefined;
   if (!documents?.isLoaded) {
     return new Rejection(

@@ -42,7 +42,11 @@ export function createFastPath({
     if (source === undefined) return false;
     const pinned = generations.pin();
     if (pinned === undefined) return false;
-    const operation = pinned.generation.operations.findOperation(source, graphql.operationName);
+    const { documents, operations } = pinned.generation;
+    const { document, operationName } = graphql;
+    // A trusted document is found without its text.
+    const prepared = document && documents.find(document, operationName);
+    const operation = prepared ?? operations.findOperation(source, operationName);
     if (operation === undefined) {
       pinned.release();
       return false;

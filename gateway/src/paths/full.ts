@@ -1,6 +1,7 @@
 // The full path of /graphql: handles every request to which the fast path has not responded. Express (server.ts) routes the request to it, and the
 // engine lets Apollo Server validate the document.
 import type { IncomingMessage } from "node:http";
+import { OperationTypeNode } from "graphql";
 import { isCacheableGet, readPathId, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
@@ -57,11 +58,15 @@ export function createFullPath(options: FullPathOptions): FullPath {
       const pinned = generations.pin();
       if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
       const source = findSource(graphql, persistedQueries);
-      const { operations } = pinned.generation;
+      const { documents, operations } = pinned.generation;
+      const prepared = graphql.document && documents.find(graphql.document, graphql.operationName);
       const stored = source === undefined ? undefined : operations.findOperation(source, graphql.operationName);
-      // Stored operations are validated too: Apollo Server stores persisted queries, and rejects mutations by GET.
-      const priority = stored?.priority ?? "normal";
-      await pipeline.serve(exchange, { method, responseType, graphql, operation: undefined, priority }, pinned);
+      // Stored operations are validated too: Apollo Server stores persisted queries, and rejects mutations by GET. Trusted documents are never stored
+      // as persisted queries.
+      const operation =
+        method === "GET" && prepared?.operation.operation === OperationTypeNode.MUTATION ? undefined : prepared;
+      const priority = (prepared ?? stored)?.priority ?? "normal";
+      await pipeline.serve(exchange, { method, responseType, graphql, operation, priority }, pinned);
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error));
       receiving.charges.debitDocument(exchange);

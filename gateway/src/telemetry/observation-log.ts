@@ -47,6 +47,7 @@ const logLines: Record<Exclude<LoggedObservation["kind"], "library-log">, LogLin
   ],
   "documents-loaded": ["info", "new registered documents are in use"],
   "documents-rejected": ["error", "the registered documents cannot be used; those in use remain"],
+  "documents-invalid": ["warn", "registered documents are not valid in this supergraph; their clients get errors"],
   "documents-unavailable": ["warn", "the registered documents cannot be read; those in use remain"],
   "documents-still-unavailable": ["debug", "the registered documents cannot be read yet"],
   "documents-restored": ["warn", "the last accepted documents from disk are in use until the source has some"],

@@ -40,9 +40,14 @@ export interface PlanStage {
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the variants for these variables and all combinations of override labels, before clients send the operation. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
+  /** For `prepare`: all combinations of the values of the variables in `@skip` and `@include`, of three variables at most. */
+  combineConditions(validated: ValidatedOperation): readonly Variables[];
   /** The values of the variables that select variants, for which the operation has been planned. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
+
+/** With more variables, most combinations are never sent. */
+const combinedVariablesMax = 3;
 
 /** Then the variant that was created first is evicted. */
 const variantsMax = 64;
@@ -144,6 +149,13 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     async prepare(validated, variables) {
       const variants = variantsOf(validated);
       for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
+    },
+    combineConditions(validated) {
+      const names = variantsOf(validated).names.filter(({ isCondition }) => isCondition);
+      const combined = 2 ** Math.min(names.length, combinedVariablesMax);
+      return Array.from({ length: combined }, (_, bits) =>
+        Object.fromEntries(names.map(({ name }, i) => [name, ((bits >> i) & 1) === 1])),
+      );
     },
     conditionsOf(validated) {
       const variants = variantsByOperation.get(validated)?.byKey.values() ?? [];

@@ -46,6 +46,11 @@ export const gatewayMetrics = {
     labels: ["client", "document"],
     expected: { document: ["known", "unknown"] },
   },
+  tributary_gateway_documents: {
+    kind: "gauge",
+    help: "Registered documents in the current supergraph: planned, invalid (their clients get errors), or pending.",
+    labels: ["state"],
+  },
   tributary_gateway_documents_loads_total: {
     kind: "counter",
     help: "Loads of the registered documents by result: loaded, rejected (invalid), unavailable (cannot be read).",
