@@ -58,7 +58,10 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
       observe({ kind: "documents-loaded", count: next.list().length });
       return { kind: "loaded" };
     } catch (cause) {
-      if (!(cause instanceof UnusableBundle)) throw cause;
+      if (!(cause instanceof UnusableBundle)) {
+        observe({ kind: "internal-error", cause });
+        return { kind: "retry" };
+      }
       const id = createHash("sha256").update(text).digest("hex").slice(0, 12);
       observe({ kind: "documents-rejected", cause });
       return { kind: "rejected", id, reason: cause.message, subgraphs: [] };

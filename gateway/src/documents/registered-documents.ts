@@ -51,6 +51,6 @@ export function createTrustedDocuments(registered: readonly RegisteredDocument[]
 export const noTrustedDocuments = createTrustedDocuments([]);
 
 /** Whose it is: for the log of the operator. */
-export function describeDocument({ client, file, owner }: TrustedDocument): string {
+function describeDocument({ client, file, owner }: TrustedDocument): string {
   return `${client} (${file}, ${owner})`;
 }

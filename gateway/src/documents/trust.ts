@@ -16,13 +16,8 @@ export function findTrustRejection(
   }
   if (mode !== "enforce" || document) return undefined;
   if (!documents?.isLoaded) {
-    return new Rejection(
-      "SERVICE_UNAVAILABLE",
-      "The gateway has not loaded the registered documents yet. Retry soon.",
-      {
-        "Retry-After": "1",
-      },
-    );
+    const message = "The gateway has not loaded the registered documents yet. Retry soon.";
+    return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
   }
   return new Rejection("DOCUMENT_NOT_TRUSTED");
 }

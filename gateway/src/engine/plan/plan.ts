@@ -150,21 +150,23 @@ export function createPlanStage(options: PlanOptions): PlanStage {
       const variants = variantsOf(validated);
       for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
     },
-    combineConditions(validated) {
-      const names = variantsOf(validated).names.filter(({ isCondition }) => isCondition);
-      const combined = 2 ** Math.min(names.length, combinedVariablesMax);
-      return Array.from({ length: combined }, (_, bits) =>
-        Object.fromEntries(names.map(({ name }, i) => [name, ((bits >> i) & 1) === 1])),
-      );
-    },
+    combineConditions: (validated) => combineConditions(variantsOf(validated).names),
     conditionsOf(validated) {
       const variants = variantsByOperation.get(validated)?.byKey.values() ?? [];
       // A Map, because variants that differ only in labels have the same conditions.
-      const conditionsByValues = new Map<string, Variables>();
-      for (const { conditionValues, conditions } of variants) conditionsByValues.set(conditionValues, conditions);
+      const conditionsByValues = new Map([...variants].map((variant) => [variant.conditionValues, variant.conditions]));
       return [...conditionsByValues.values()];
     },
   };
+}
+
+/** Further variables are false. */
+function combineConditions(variables: readonly SelectingVariable[]): readonly Variables[] {
+  const names = variables.filter(({ isCondition }) => isCondition);
+  const count = 2 ** Math.min(names.length, combinedVariablesMax);
+  return Array.from({ length: count }, (_, bits) =>
+    Object.fromEntries(names.map(({ name }, i) => [name, ((bits >> i) & 1) === 1])),
+  );
 }
 
 /** Removes the new variant if its compilation fails: the next request tries again. */
