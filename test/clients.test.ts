@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { printBundle } from "../supergraph/clients/bundle.ts";
 import { runClients } from "../supergraph/clients/clients-command.ts";
 import { readClients } from "../supergraph/clients/clients.ts";
 import { commitRepository, git } from "./supergraph/committed-repository.ts";
@@ -37,6 +38,39 @@ test("manifests of Apollo, Relay and GraphQL codegen and .graphql files are read
     ["web", undefined, "Orders", "clients/web/src/orders.graphql:1"],
     ["web", undefined, "Me", "clients/web/src/orders.graphql:3"],
   ]);
+});
+
+test("the bundle has each document that has not expired, with the text that the client sends", () => {
+  const own = "query Orders { user(id: 1) { id } }\n";
+  const client = { owner: "@acme/web-team", contact: "web@acme.example" };
+  const expires = { "3.json": "2027-01-31", "2.json": "2026-11-27" };
+  const files = {
+    "clients/web/client.json": JSON.stringify({ ...client, expires }),
+    "clients/web/2.json": JSON.stringify({ a0: "query Old { __typename }" }),
+    "clients/web/3.json": apollo,
+    "clients/web/4.json": JSON.stringify({ b1: "query A { a: __typename } query B { __typename }" }),
+    "clients/web/src/own.graphql": own,
+    "clients/web/src/two.graphql": "query Me { user(id: 1) { ...Name } }",
+    "clients/web/src/fragments.graphql": "fragment Name on User { id }",
+  };
+  const bundle = JSON.parse(printBundle(read(files).clients, today)) as object;
+  const common = { client: "web", owner: "@acme/web-team" };
+  const documents = [
+    { id: "a1", text: userPage, operations: ["UserPage"], file: "clients/web/3.json", until: "2027-01-31" },
+    {
+      id: "b1",
+      text: "query A { a: __typename } query B { __typename }",
+      operations: ["A", "B"],
+      file: "clients/web/4.json",
+    },
+    { text: own, operations: ["Orders"], file: "clients/web/src/own.graphql" },
+    {
+      text: "query Me {\n  user(id: 1) {\n    ...Name\n  }\n}\n\nfragment Name on User {\n  id\n}",
+      operations: ["Me"],
+      file: "clients/web/src/two.graphql",
+    },
+  ].map((document) => ({ ...common, ...document }));
+  expect(bundle).toEqual({ format: "tributary-documents", version: 1, documents });
 });
 
 const manifest = "clients/web/3.json";

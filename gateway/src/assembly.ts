@@ -40,8 +40,9 @@ export async function assembleGateway(environment: Environment): Promise<Assembl
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, settings, observe, plannerPool, graphiqlFolder, observers: telemetry });
   supergraphId = gateway.supergraphId;
-  const { cacheSizes, supergraphStatus } = gateway;
-  telemetry.exposeGauges({ cacheSizes, countQueuedJobs: plannerPool.countQueuedJobs, supergraphStatus });
+  const { cacheSizes, supergraphStatus, documentsStatus } = gateway;
+  const { countQueuedJobs } = plannerPool;
+  telemetry.exposeGauges({ cacheSizes, countQueuedJobs, supergraphStatus, documentsStatus });
   const admin = await telemetry.startAdmin();
   admin?.reportConfig(() => describeSettings(settings, environment, gateway));
   return {

@@ -11,6 +11,7 @@ import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import type { OperationLimits } from "./engine/parse/limits.ts";
+import type { DocumentsSection } from "./documents/documents-schema.ts";
 import type { SettingsFile } from "./settings/settings-schema.ts";
 import type { SupergraphSection } from "./supergraph/supergraph-schema.ts";
 import { readSubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
@@ -21,7 +22,7 @@ const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
 /**
  * The gateway's environment variables. Only the supergraph's source is required, and in production TRUSTED_PROXIES.
- * @param file of which the supergraph's source, the entity cache and the feeds take effect at a start only.
+ * @param file of which the sources of the supergraph and of the documents, the entity cache and the feeds take effect at a start only.
  * @throws ConfigError with all problems.
  */
 export function readConfig(environment: Environment, file: SettingsFile = {}) {
@@ -40,6 +41,7 @@ export function readConfig(environment: Environment, file: SettingsFile = {}) {
       ...readTelemetryConfig(env, { name: "gateway", callers: "clients" }),
       ...readKnownNames(env),
       supergraph: readSupergraph(env, file.supergraph),
+      documents: readDocuments(file.documents),
       subgraphs: readSubgraphVariables(env, profile, file),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
@@ -157,8 +159,16 @@ function readSupergraph(env: EnvironmentReader, section: SupergraphSection = {})
     max: 3_600_000,
     why: "the interval at which the supergraph is polled; a file is also watched",
   });
-  const urls = typeof url === "string" ? [url] : url;
-  return { file, urls, headers: section.headers, lastGood: section.last_good, pollMs };
+  return { file, urls: listUrls(url), headers: section.headers, lastGood: section.last_good, pollMs };
+}
+
+/** Undefined without a source. */
+function readDocuments({ file, url, headers, last_good: lastGood }: DocumentsSection = {}) {
+  return file === undefined && url === undefined ? undefined : { file, urls: listUrls(url), headers, lastGood };
+}
+
+function listUrls(url: SupergraphSection["url"]): readonly string[] | undefined {
+  return typeof url === "string" ? [url] : url;
 }
 
 function readBounds(env: EnvironmentReader) {

@@ -18,6 +18,7 @@ interface RequestIds extends Partial<OperationIdentity> {
 
 export type GatewayObservation =
   | EntryPointObservation
+  | DocumentsObservation
   | SupergraphObservation
   | SubgraphFetchFailed
   | SubgraphErrors
@@ -71,6 +72,30 @@ type SupergraphObservation =
   | { readonly kind: "request-split"; readonly service: string }
   /** Directives without effect in this gateway: Federation's own, and those of `@composeDirective`. Reported once for each load of a supergraph. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
+
+/** Of the bundle of registered documents. The kinds that the supergraph has too mean the same. */
+type DocumentsObservation =
+  | { readonly kind: "documents-loaded"; readonly count: number }
+  /** The documents in use remain. */
+  | { readonly kind: "documents-rejected"; readonly cause: unknown }
+  /** In the supergraph that is in use, or about to be. At most the first 20. */
+  | {
+      readonly kind: "documents-invalid";
+      readonly count: number;
+      readonly documents: readonly InvalidDocument[];
+    }
+  | { readonly kind: "documents-unavailable"; readonly source: string; readonly cause: unknown }
+  | { readonly kind: "documents-still-unavailable"; readonly source: string }
+  | { readonly kind: "documents-available"; readonly source: string }
+  | { readonly kind: "documents-restored"; readonly source: string; readonly ageSeconds: number };
+
+export interface InvalidDocument {
+  readonly client: string;
+  readonly owner: string;
+  readonly file: string;
+  readonly operations: readonly string[];
+  readonly problem: string;
+}
 
 type SettingsObservation =
   | { readonly kind: "settings-loaded"; readonly file: string; readonly revision: number }

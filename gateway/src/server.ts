@@ -19,6 +19,7 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
+import { type DocumentsStatus, type DocumentStore, openDocumentStore } from "./documents/document-store.ts";
 import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./engine/generation/generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
@@ -38,13 +39,12 @@ import { createEntityCache, type EntityCache } from "./engine/run/caching/entity
 import { createWriteCounts } from "./engine/run/write-counts.ts";
 import { followedNameOf } from "./subgraph-settings/subgraph-variables.ts";
 import type { SupergraphSubgraph } from "./subgraph-settings/subgraph-settings.ts";
-import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generation, type Generations } from "./engine/generation/generations.ts";
 import type { Settings } from "./settings.ts";
 import type { SettingsStore } from "./settings-store.ts";
 import { createLastGood } from "./supergraph/last-good.ts";
 import { type SupergraphStatus, type SupergraphWatcher, watchSupergraph } from "./supergraph/supergraph-watcher.ts";
-import { createUrlSource } from "./supergraph/url-source.ts";
+import { createSource } from "./supergraph/source.ts";
 import type { CacheSizes } from "./telemetry/cache-metrics.ts";
 import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
 
@@ -61,6 +61,8 @@ export interface Gateway {
   supergraphId(): string | undefined;
   /** Whether the source of the supergraph has the one in use. */
   supergraphStatus(): SupergraphStatus;
+  /** Of the registered documents; undefined if none are configured. */
+  documentsStatus(): DocumentsStatus | undefined;
   /** Of the supergraph in use. */
   listSubgraphs(): readonly SupergraphSubgraph[];
   /** Called after the last request. */
@@ -84,14 +86,12 @@ const emptyCache = { entries: 0, weight: 0 };
 /** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
 export function createGateway(o: GatewayOptions): Gateway {
   const { config, settings, observe, plannerPool, observers } = o;
-  const persistedQueries = createPersistedQueries({
-    shared: createStoreOfQueries(config),
-    onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
-  });
+  const persistedQueries = createConfiguredQueries(config, observe);
+  const documents = openConfiguredDocuments(config, () => generations.current, observe);
   const nextIteration = createEventLoopQueue();
   const revocations = createRevocations();
   const entityCache = createConfiguredEntityCache(config, revocations, observe);
-  const generations = createConfiguredGenerations(
+  const generations: Generations = createConfiguredGenerations(
     config,
     { nextIteration, persistedQueries, observe },
     {
@@ -101,8 +101,11 @@ export function createGateway(o: GatewayOptions): Gateway {
       fetchObserver: observers?.fetchObserver,
       observe,
     },
+    documents,
   );
-  const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
+  const checks = createCallerChecks(config, revocations, nextIteration, observe, observers);
+  const { callerLimits } = checks;
+  const receiving: ReceiveOptions = { ...checks.receiving, documents };
   const { charges, incompleteRequests } = receiving;
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const heldRejections = createHeldRejections();
@@ -137,10 +140,12 @@ export function createGateway(o: GatewayOptions): Gateway {
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,
     supergraphStatus: watcher.status,
+    documentsStatus: () => documents?.status(),
     listSubgraphs: () => generations.current?.subgraphs ?? [],
-    isReady: () => generations.current !== undefined,
+    isReady: () => generations.current !== undefined && hasRequiredDocuments(settings.current, documents),
     async close() {
       watcher.stop();
+      documents?.stop();
       settings.close();
       admission.close();
       await generations.close();
@@ -152,10 +157,24 @@ export function createGateway(o: GatewayOptions): Gateway {
   };
 }
 
+function openConfiguredDocuments(
+  { documents, supergraph: { pollMs } }: Config,
+  generationInUse: () => Generation | undefined,
+  observe: GatewayObserver,
+): DocumentStore | undefined {
+  return documents && openDocumentStore({ source: documents, pollMs, generationInUse, observe });
+}
+
+/** Without documents, `enforce` would reject every request. */
+function hasRequiredDocuments({ documentsMode }: Settings, documents: DocumentStore | undefined): boolean {
+  return documentsMode !== "enforce" || documents?.isLoaded === true;
+}
+
 function createConfiguredGenerations(
   config: Config,
   validation: Pick<GenerationOptions["documents"], "nextIteration" | "persistedQueries" | "observe">,
   parts: Pick<GenerationOptions, "configuration" | "entityCache" | "plannerPool" | "fetchObserver" | "observe">,
+  documents: DocumentStore | undefined,
 ): Generations {
   const { introspection, documentTokensMax, operationLimits } = config;
   // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
@@ -172,6 +191,7 @@ function createConfiguredGenerations(
   };
   return createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, options),
+    prepare: documents?.prepare,
     graceMs,
     observe: parts.observe,
   });
@@ -197,6 +217,13 @@ function listCacheSizes(
   };
 }
 
+function createConfiguredQueries(config: Config, observe: GatewayObserver): PersistedQueries {
+  return createPersistedQueries({
+    shared: createStoreOfQueries(config),
+    onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
+  });
+}
+
 /** In the store of rate limits, but by a connection of its own: a long text would delay leases. */
 function createStoreOfQueries({ rateLimitConfig: { storeUrl, storePassword } }: Config): SharedTexts | undefined {
   if (storeUrl === undefined) return undefined;
@@ -220,7 +247,7 @@ function createCallerChecks(
   nextIteration: NextIteration,
   observe: GatewayObserver,
   observers: TelemetryObservers | undefined,
-): { readonly callerLimits: CallerLimits; readonly receiving: ReceiveOptions } {
+): { readonly callerLimits: CallerLimits; readonly receiving: Omit<ReceiveOptions, "documents"> } {
   const { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax } = config;
   const { graphqlBodyBytesMax, jsonLimits, documentCharactersMax } = config;
   const { trustedProxies } = callerConfig;
@@ -254,18 +281,13 @@ function watchConfiguredSupergraph(
   observe: GatewayObserver,
 ): SupergraphWatcher {
   return watchSupergraph({
+    subject: "supergraph",
     source: createSource(supergraph),
     pollMs,
     lastGood: lastGood === undefined ? undefined : createLastGood(lastGood, observe),
     load,
     observe,
   });
-}
-
-function createSource({ file, urls, headers }: Pick<Config["supergraph"], "file" | "urls" | "headers">) {
-  if (file !== undefined) return createFileSource(file);
-  if (urls !== undefined) return createUrlSource({ urls, ...(headers && { headers }) });
-  throw new Error("readConfig accepts no configuration without a source of the supergraph");
 }
 
 interface AppOptions {
@@ -316,6 +338,11 @@ function createApp({ config, observe, generations, send, graphiql, fullPath }: A
     const message = "GraphiQL is not built: run npm run bundle:graphiql. Clients send Accept: application/json.";
     next(new Rejection("NOT_FOUND", message));
   });
+  if (config.documents) {
+    app.all(/^\/graphql\/[^/]+$/, (_request, response) => {
+      void fullPath(localsOf(response).exchange);
+    });
+  }
   // The string "/" would match the path // too.
   app.all(/^\/$/, (request, response) => send(localsOf(response).exchange, respondWithFrontPage(request)));
   app.all("/schema.graphql", (request, response) =>

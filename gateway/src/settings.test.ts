@@ -244,6 +244,7 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
     ],
     supergraphId: () => "f00",
     supergraphStatus: () => ({ staleSeconds: 3, rejected: undefined }),
+    documentsStatus: () => undefined,
   });
   expect(effective).toMatchObject({
     supergraph: { headers: { "x-key": "${env.KEY}" }, id: "f00", staleSeconds: 3 },

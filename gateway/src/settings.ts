@@ -3,6 +3,7 @@ import type { Cors } from "@tributary/kit/http/cors";
 import { createOperationCors } from "./admit/cors.ts";
 import { type CsrfRules, defaultRequiredHeaders } from "./admit/csrf.ts";
 import { checkHeaderRules } from "./subgraph-settings/header-rules.ts";
+import type { DocumentsMode } from "./documents/documents-schema.ts";
 import type { SubgraphConfiguration } from "./subgraph-settings/subgraph-settings.ts";
 import { readTlsFiles } from "./subgraph-settings/tls-files.ts";
 import type { SubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
@@ -18,6 +19,7 @@ export interface Settings {
   readonly insertedHeaders: readonly string[] | undefined;
   /** Undefined if nothing is blocked. */
   readonly blocks: BlockList | undefined;
+  readonly documentsMode: DocumentsMode;
   readonly logLevel: string;
   /** 294 and 422 for clients that accept `application/graphql-response+json`. */
   readonly usesDraftStatuses: boolean;
@@ -30,6 +32,8 @@ export interface SettingsOptions {
   readonly corsOrigins: readonly string[] | undefined;
   readonly defaultCorsOrigins: readonly string[];
   readonly logLevel: string;
+  /** The source of the registered documents; undefined if there is none. */
+  readonly documents: object | undefined;
   /** Whether tokens are verified, so that claims are known. */
   readonly verifiesTokens: boolean;
 }
@@ -38,7 +42,7 @@ export interface SettingsOptions {
 export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revision: number): Settings {
   const { settings: file } = parsed;
   const tls = readTlsFiles(file);
-  const problems = [...checkHeaders(file, o), ...checkCors(file, o), ...tls.problems];
+  const problems = [...checkHeaders(file, o), ...checkCors(file, o), ...checkDocuments(file, o), ...tls.problems];
   if (problems.length > 0) {
     const lines = problems.map(
       ({ path, message }) => `${parsed.name}:${parsed.lineOf(path)}: ${path.join(".")}: ${message}`,
@@ -59,6 +63,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
     },
     insertedHeaders: inserted.length > 0 ? inserted : undefined,
     blocks: file.blocked && file.blocked.length > 0 ? createBlockList(file.blocked) : undefined,
+    documentsMode: file.documents?.mode ?? "off",
     logLevel: file.log?.level ?? o.logLevel,
     usesDraftStatuses: file.http?.draft !== undefined,
   };
@@ -90,6 +95,12 @@ function checkCors({ cors = {} }: SettingsFile, o: SettingsOptions): readonly Pr
   if (cors.allow_headers?.includes("*")) problems.push({ path: ["cors", "allow_headers"], message });
   if (cors.expose_headers?.includes("*")) problems.push({ path: ["cors", "expose_headers"], message });
   return problems;
+}
+
+/** The source of the start counts: without one, `enforce` would reject every request. */
+function checkDocuments({ documents: { mode = "off" } = {} }: SettingsFile, o: SettingsOptions): readonly Problem[] {
+  if (mode === "off" || o.documents) return [];
+  return [{ path: ["documents", "mode"], message: "needs documents.file or documents.url since the start" }];
 }
 
 function originsOf({ cors = {} }: Pick<SettingsFile, "cors">, { corsOrigins, defaultCorsOrigins }: SettingsOptions) {

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createAuthority } from "./helpers/certificates.ts";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { startGateway } from "./helpers/gateway.ts";
+import { toBundle } from "./helpers/trusted-documents.ts";
 import { composeSupergraph, respondJson, startSubgraph } from "./helpers/subgraphs.ts";
 
 // Performs the examples of docs/configure-the-gateway.md. Where a page names a subgraph, the test's has that name.
@@ -38,6 +39,7 @@ test("each section with an example is performed below", () => {
     "Name operations in a subgraph's traces",
     "Allow another origin",
     "Block an operation during an incident",
+    "Execute registered documents only",
     "Send the statuses of the 2026 draft",
     "Load the supergraph from a registry",
   ]);
@@ -159,6 +161,19 @@ test("Block an operation during an incident", async () => {
   const oldApp = await gateway.send(query, { headers: { accept, "apollographql-client-name": "old-app" } });
   expect(oldApp.status).toBe(403);
   expect((await gateway.send(query, { headers: { accept } })).status).toBe(200);
+});
+
+test("Execute registered documents only", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-documents-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "documents.json");
+  writeFileSync(file, toBundle([{ text: query }]));
+  const { gateway, sendRaw } = await startEchoPlatform(
+    exampleOf("Execute registered documents only").replace("documents.json", file),
+  );
+  await gateway.seen("documents-loaded");
+  expect((await sendRaw(query, [])).body).toEqual({ data: { one: null } });
+  expect((await sendRaw(`${query} `, [])).body.errors[0].extensions.code).toBe("DOCUMENT_NOT_TRUSTED");
 });
 
 test("Send the statuses of the 2026 draft", async () => {

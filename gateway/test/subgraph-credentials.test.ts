@@ -120,6 +120,7 @@ headers: { subgraphs: { first: { request: [{ remove: { named: authorization } }]
       listSubgraphs: () => [{ service: "first", url }],
       supergraphId: () => "f00",
       supergraphStatus: () => ({ staleSeconds: 0, rejected: undefined }),
+      documentsStatus: () => undefined,
     };
     const page = JSON.stringify(describeSettings(store, environment, gateway));
     expect(page).toContain("redacted@a");

@@ -1,5 +1,7 @@
-// `npm run clients`: lists the known clients, and validates their operations against supergraph/api.graphql.
+// `npm run clients`: lists the known clients, and validates their operations against supergraph/api.graphql. `npm run clients -- bundle` prints them
+// for the gateway.
 import { buildSchema, type GraphQLError, type GraphQLSchema, print, validate } from "graphql";
+import { printBundle } from "./bundle.ts";
 import { findBase, type GitBase } from "../changes/git-base.ts";
 import { formatCount } from "../composition/composition-report.ts";
 import { printPlace } from "../composition/composition-errors.ts";
@@ -11,6 +13,13 @@ export interface ClientsRun {
   /** In UTC: `2026-12-31`. */
   readonly today: string;
   print(text: string): void;
+}
+
+/** Prints the bundle, or the problems of the files. Operations need not be valid: the gateway reports those that are not. @returns the exit code. */
+export function runBundle({ root, today, print: write }: ClientsRun): 0 | 1 {
+  const { clients, problems } = readClients(readFolder(root));
+  write(problems.length > 0 ? problems.map((problem) => `${problem}\n`).join("") : printBundle(clients, today));
+  return problems.length > 0 ? 1 : 0;
 }
 
 const dayMs = 24 * 60 * 60_000;

@@ -1,8 +1,12 @@
-// Stage 1 of 5: admit. Recognizes GET requests whose responses HTTP caches may store: equal requests have equal URLs, with the hash of a document.
+// Stage 1 of 5: admit. Recognizes GET requests whose responses HTTP caches may store: equal requests have equal URLs, with the id or the hash of a document.
 import type { IncomingMessage } from "node:http";
+import { Rejection } from "../errors/rejections.ts";
+
+/** The members of a GraphQL request with the id of a trusted document. */
+const idNames: readonly string[] = ["documentId", "doc_id", "id"];
 
 /** With any other parameter, a client could fill a cache with any number of URLs for one response. */
-const parameterNames: ReadonlySet<string> = new Set(["extensions", "operationName", "variables"]);
+const parameterNames: ReadonlySet<string> = new Set(["extensions", "operationName", "variables", ...idNames]);
 
 /** The same for members of `extensions`. In `clientLibrary`, which changes nothing, Apollo's clients send their name and version by default. */
 const extensionNames: ReadonlySet<string> = new Set(["clientLibrary", "persistedQuery"]);
@@ -12,14 +16,34 @@ const extensionNames: ReadonlySet<string> = new Set(["clientLibrary", "persisted
  * the gateway does not read it, and where a rule forwards it, the caller requires more (paths/full.ts).
  */
 export function isCacheableGet({ method, url = "" }: IncomingMessage): boolean {
-  if (method !== "GET") return false;
+  if (method !== "GET" && method !== "HEAD") return false;
   const search = readSearchParameters(url);
   const names = [...search.keys()];
   const hasOtherParameter = names.some((name) => !parameterNames.has(name));
   if (hasOtherParameter) return false;
   const isRepeated = new Set(names).size < names.length;
   if (isRepeated) return false;
-  return namesPersistedQuery(search.get("extensions"));
+  const extensions = listExtensions(search.get("extensions"));
+  if (!extensions.every((name) => extensionNames.has(name))) return false;
+  const hasId = hasPathId(url) || idNames.some((name) => search.has(name));
+  return hasId || extensions.includes("persistedQuery");
+}
+
+/** `/graphql/<id>` */
+const idPath = /^\/graphql\/([^/?]+)(?:\?|$)/;
+
+function hasPathId(url: string): boolean {
+  return idPath.test(url);
+}
+
+/** Undefined for `/graphql`. @throws Rejection */
+export function readPathId(url: string): string | undefined {
+  const id = idPath.exec(url)?.[1];
+  try {
+    return id === undefined ? undefined : decodeURIComponent(id);
+  } catch {
+    throw new Rejection("MALFORMED_REQUEST", "The id in the path is not encoded correctly.");
+  }
 }
 
 /** A query may contain further `?` (RFC 3986, 3.4). */
@@ -28,13 +52,11 @@ export function readSearchParameters(url: string): URLSearchParams {
   return new URLSearchParams(searchStart === -1 ? "" : url.slice(searchStart));
 }
 
-/** @param json null if the parameter is missing. */
-function namesPersistedQuery(json: string | null): boolean {
+/** The names of its members. @param json null if the parameter is missing. */
+function listExtensions(json: string | null): readonly string[] {
   try {
-    const extensions: unknown = JSON.parse(json ?? "");
-    const names = Object.keys(Object(extensions));
-    return names.includes("persistedQuery") && names.every((name) => extensionNames.has(name));
+    return Object.keys(Object(JSON.parse(json ?? "{}")));
   } catch {
-    return false;
+    return ["not valid JSON"];
   }
 }

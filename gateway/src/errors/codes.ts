@@ -47,6 +47,11 @@ export const codes = {
   LENGTH_LIMIT_EXCEEDED: invalid("The names and values of the operation are too long."),
   BAD_USER_INPUT: invalid("A value is not valid."),
   BLOCKED: describe("parse", statuses.blocked, "The operator has blocked this request."),
+  DOCUMENT_NOT_TRUSTED: describe(
+    "parse",
+    statuses.blocked,
+    "The gateway executes only documents that a client has registered, and this is none of them.",
+  ),
   PERSISTED_QUERY_NOT_FOUND: describe("parse", statuses.unknownHash, "PersistedQueryNotFound"),
 
   INTROSPECTION_TOO_LARGE: describe("plan", statuses.invalid, "The introspection result is too large."),

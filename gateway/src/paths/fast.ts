@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { hasOneHost } from "@tributary/kit/http/host";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
+import { findTrustRejection } from "../documents/trust.ts";
 import { findSource, type GraphqlRequest, persistedHashOf } from "../engine/parse/graphql-request.ts";
 import type { ResponseType } from "../response.ts";
 import type { PathOptions } from "./full.ts";
@@ -36,12 +37,16 @@ export function createFastPath({
 
   /** @returns false, with nothing sent, if only the full path can respond. Otherwise the response is sent later. */
   function serveIfKnown(exchange: GatewayExchange, responseType: ResponseType, graphql: GraphqlRequest): boolean {
-    if (registersQuery(graphql)) return false;
+    if (registersQuery(graphql) || findTrustRejection(exchange, graphql, receiving.documents)) return false;
     const source = findSource(graphql, persistedQueries);
     if (source === undefined) return false;
     const pinned = generations.pin();
     if (pinned === undefined) return false;
-    const operation = pinned.generation.operations.findOperation(source, graphql.operationName);
+    const { documents, operations } = pinned.generation;
+    const { document, operationName } = graphql;
+    // A trusted document is found without its text.
+    const prepared = document && documents.find(document, operationName);
+    const operation = prepared ?? operations.findOperation(source, operationName);
     if (operation === undefined) {
       pinned.release();
       return false;

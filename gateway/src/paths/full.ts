@@ -1,11 +1,13 @@
 // The full path of /graphql: handles every request to which the fast path has not responded. Express (server.ts) routes the request to it, and the
 // engine lets Apollo Server validate the document.
 import type { IncomingMessage } from "node:http";
-import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
+import { OperationTypeNode } from "graphql";
+import { isCacheableGet, readPathId, readSearchParameters } from "../admit/cacheable-get.ts";
 import { admitCaller } from "../admit/caller.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
+import { findTrustRejection } from "../documents/trust.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { findSource, type GraphqlRequest, readGraphqlSearch } from "../engine/parse/graphql-request.ts";
@@ -49,15 +51,22 @@ export function createFullPath(options: FullPathOptions): FullPath {
       const graphql = method === "GET" ? await readGet(options, exchange) : await readPost(options, exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
+      const rejection = findTrustRejection(exchange, graphql, receiving.documents);
+      if (rejection) throw rejection;
+      if (graphql.unknownId !== undefined) throw new Rejection("PERSISTED_QUERY_NOT_FOUND");
       await persistedQueries.load(graphql);
       const pinned = generations.pin();
       if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
       const source = findSource(graphql, persistedQueries);
-      const { operations } = pinned.generation;
+      const { documents, operations } = pinned.generation;
+      const prepared = graphql.document && documents.find(graphql.document, graphql.operationName);
       const stored = source === undefined ? undefined : operations.findOperation(source, graphql.operationName);
-      // Stored operations are validated too: Apollo Server stores persisted queries, and rejects mutations by GET.
-      const priority = stored?.priority ?? "normal";
-      await pipeline.serve(exchange, { method, responseType, graphql, operation: undefined, priority }, pinned);
+      // Stored operations are validated too: Apollo Server stores persisted queries, and rejects mutations by GET. Trusted documents are never stored
+      // as persisted queries.
+      const operation =
+        method === "GET" && prepared?.operation.operation === OperationTypeNode.MUTATION ? undefined : prepared;
+      const priority = (prepared ?? stored)?.priority ?? "normal";
+      await pipeline.serve(exchange, { method, responseType, graphql, operation, priority }, pinned);
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error));
       receiving.charges.debitDocument(exchange);
@@ -74,12 +83,13 @@ async function readGet(options: FullPathOptions, exchange: GatewayExchange): Pro
     );
   }
   rejectContentType(request);
-  // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers. With cookies, it
+  // A cacheable GET names a stored query by its hash or id: it cannot change data, and caches and browsers send it without special headers. With cookies, it
   // could read the data of a page's visitor: anyone can register a hash.
   if (!isCacheableGet(request) || settings.csrf.forwardsCookies) rejectCrossSite(request, settings.csrf, settings.cors);
   const rejection = await admitCaller(options.receiving, exchange);
   if (rejection) throw rejection;
-  return readGraphqlSearch(readSearchParameters(request.url ?? "/"));
+  const { url = "/" } = request;
+  return readGraphqlSearch(readSearchParameters(url), readPathId(url), options.receiving.documents?.current);
 }
 
 function readPost(
@@ -97,7 +107,12 @@ function readPost(
   });
 }
 
-function readMethod({ method }: IncomingMessage): "GET" | "POST" {
+/** HEAD is GET without the body of the response, for the URL of a document, which is a resource of its own. */
+function readMethod({ method, url = "/" }: IncomingMessage): "GET" | "POST" {
+  if (readPathId(url) !== undefined) {
+    if (method === "GET" || method === "HEAD") return "GET";
+    throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD, OPTIONS" });
+  }
   if (method === "GET" || method === "POST") return method;
   throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, POST, OPTIONS" });
 }

@@ -5,6 +5,7 @@ import { decompress, discardRest, isCompressed, parseJson, receiveJsonBody } fro
 import { admitCaller, type AdmitCallerOptions } from "../admit/caller.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { countCpu } from "../document-cpu.ts";
+import type { DocumentStore } from "../documents/document-store.ts";
 import type { NextIteration } from "../engine/parse/event-loop-queue.ts";
 import { type GraphqlRequest, readGraphqlBody } from "../engine/parse/graphql-request.ts";
 
@@ -14,6 +15,8 @@ export interface ReceiveOptions extends AdmitCallerOptions {
   readonly incompleteRequests: IncompleteRequests;
   readonly jsonLimits: JsonLimits;
   readonly documentCharactersMax: number;
+  /** Undefined if clients register no documents. */
+  readonly documents?: DocumentStore | undefined;
   /** Delays the parsing of each large body. */
   readonly nextIteration: NextIteration;
 }
@@ -84,9 +87,12 @@ async function readLater(
   done(received);
 }
 
-function readParameters(body: Buffer, { jsonLimits, documentCharactersMax }: ReceiveOptions): ReceivedParameters {
+function readParameters(
+  body: Buffer,
+  { jsonLimits, documentCharactersMax, documents }: ReceiveOptions,
+): ReceivedParameters {
   try {
-    return readGraphqlBody(parseJson(body, jsonLimits), documentCharactersMax);
+    return readGraphqlBody(parseJson(body, jsonLimits), { documentCharactersMax, documents: documents?.current });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

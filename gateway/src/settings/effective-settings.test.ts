@@ -18,6 +18,7 @@ test.each([
     listSubgraphs: () => [],
     supergraphId: () => "f00",
     supergraphStatus: () => ({ staleSeconds: 0, rejected: undefined }),
+    documentsStatus: () => undefined,
   });
   expect(page).toMatchObject({ cors: { origins: { value, from } } });
 });

@@ -17,11 +17,12 @@ export function describeSettings(
     listSubgraphs,
     supergraphId,
     supergraphStatus,
-  }: Pick<Gateway, "listSubgraphs" | "supergraphId" | "supergraphStatus">,
+    documentsStatus,
+  }: Pick<Gateway, "listSubgraphs" | "supergraphId" | "supergraphStatus" | "documentsStatus">,
 ): object {
   const { current, parsed, restartKeys } = store;
   // The texts of the file, with `${env.NAME}` instead of the variable's value.
-  const { supergraph, headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
+  const { supergraph, documents, headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
   const ofSubgraph = (service: string) => ({
     headers: headers.subgraphs?.[service],
     errors: errors.subgraphs?.[service],
@@ -36,6 +37,7 @@ export function describeSettings(
     revision: current.subgraphs.revision,
     waitingForRestart: restartKeys,
     supergraph: { ...supergraph, id: supergraphId(), ...supergraphStatus() },
+    documents: documents && { ...documents, ...documentsStatus() },
     subgraphs: Object.fromEntries(subgraphs),
     all: { headers: headers.all, errors: errors.all },
     cors: { ...cors, origins: describeOrigins(cors?.origins, variables["CORS_ORIGINS"]) },

@@ -1,6 +1,7 @@
 // The schema of gateway.yaml: the settings that are not environment variables. parse-settings.ts reads the file; `npm run generate` writes the JSON
 // Schema for editors. A key with `meta({ restart: true })` takes effect at the next start only.
 import { z } from "zod";
+import { documentsSection } from "../documents/documents-schema.ts";
 import { supergraphSection } from "../supergraph/supergraph-schema.ts";
 import { subgraphSections } from "../subgraph-settings/subgraph-schema.ts";
 
@@ -74,6 +75,7 @@ const blocked = z
 export const settingsSchema = z
   .strictObject({
     supergraph: supergraphSection.describe("Where the supergraph comes from. Takes effect at the next start."),
+    documents: documentsSection.describe("Documents of known clients."),
     ...subgraphSections,
     cors,
     csrf,

@@ -224,6 +224,7 @@ function startGateway({ sourceWaitMs = 10_000, timeoutMs = 60_000 } = {}) {
   let reads = 0;
   let onRead = () => {};
   const watcher = watchSupergraph({
+    subject: "supergraph",
     source: {
       ...source,
       read(signal) {

@@ -1,4 +1,4 @@
-// Which supergraph is served: the last text of the source that could be loaded, be it new or an earlier one (a rollback). A start serves `lastGood`
+// Which supergraph, or bundle of documents, is served: the last text of the source that could be loaded, be it new or an earlier one (a rollback). A start serves `lastGood`
 // while the source has none that can be loaded; without `lastGood`, nothing.
 import type { LoadOutcome } from "../engine/generation/generations.ts";
 import type { GatewayObserver } from "../observations.ts";
@@ -6,6 +6,8 @@ import type { LastGood } from "./last-good.ts";
 import { type TextWatcherOptions, watchText } from "./text-watcher.ts";
 
 export interface SupergraphWatcherOptions extends Omit<TextWatcherOptions, "onUnreadable" | "onText" | "onUnchanged"> {
+  /** In the observations. */
+  readonly subject: "supergraph" | "documents";
   readonly lastGood?: LastGood | undefined;
   /** How long a start waits for the source before it serves `lastGood`. */
   readonly sourceWaitMs?: number;
@@ -33,19 +35,19 @@ export interface SupergraphStatus {
 const sourceWaitMsDefault = 2_000;
 
 export function watchSupergraph(o: SupergraphWatcherOptions): SupergraphWatcher {
-  const { source, observe } = o;
+  const { source, subject, observe } = o;
   const served = createServedText(o);
   let isUnreadable = false;
   const noteRead = () => {
-    if (isUnreadable) observe({ kind: "supergraph-available", source: source.name });
+    if (isUnreadable) observe({ kind: `${subject}-available`, source: source.name });
     isUnreadable = false;
   };
   const waited = setTimeout(() => void served.restore(), o.sourceWaitMs ?? sourceWaitMsDefault);
   const stopWatching = watchText({
     ...o,
     onUnreadable(cause, isRepeated) {
-      if (isRepeated) observe({ kind: "supergraph-still-unavailable", source: source.name });
-      else observe({ kind: "supergraph-unavailable", source: source.name, cause });
+      if (isRepeated) observe({ kind: `${subject}-still-unavailable`, source: source.name });
+      else observe({ kind: `${subject}-unavailable`, source: source.name, cause });
       isUnreadable = true;
       served.doubt();
       return served.restore();
@@ -71,7 +73,7 @@ export function watchSupergraph(o: SupergraphWatcherOptions): SupergraphWatcher 
 }
 
 /** Loads one text at a time. */
-function createServedText({ source, lastGood, load, observe }: SupergraphWatcherOptions) {
+function createServedText({ source, subject, lastGood, load, observe }: SupergraphWatcherOptions) {
   let textInUse: string | undefined;
   let textOfSource: string | undefined;
   let confirmedAtMs = 0;
@@ -115,7 +117,7 @@ function createServedText({ source, lastGood, load, observe }: SupergraphWatcher
     if (outcome?.kind !== "loaded") return;
     textInUse = last?.text;
     confirmedAtMs = last?.writtenAtMs ?? 0;
-    observe({ kind: "supergraph-restored", source: source.name, ageSeconds: staleSeconds() });
+    observe({ kind: `${subject}-restored`, source: source.name, ageSeconds: staleSeconds() });
   }
 
   function staleSeconds(): number {

@@ -1,4 +1,4 @@
-// Reads the supergraph from a URL, or from the first of several that has it.
+// Reads a text, such as the supergraph, from a URL, or from the first of several that has it.
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { parseHttpDate } from "@tributary/kit/http/http-date";
@@ -34,7 +34,7 @@ const decompressors = new Map([
 
 /**
  * Follows no redirects: they would take the headers to another address. Sends `If-None-Match` (RFC 9110, section 13.1.2), so that an unchanged
- * supergraph is not sent again. Not `If-Modified-Since`: dates are in seconds, so the second of two texts within one would never be read, nor
+ * text is not sent again. Not `If-Modified-Since`: dates are in seconds, so the second of two texts within one would never be read, nor
  * an earlier one with its old date.
  */
 export function createUrlSource({
@@ -113,7 +113,7 @@ async function readText({ statusCode, headers, body }: Dispatcher.ResponseData, 
     await body.dump();
     throw new Error(problem);
   }
-  const tooLarge = () => new Error(`the supergraph has more than ${bytesMax} bytes`);
+  const tooLarge = () => new Error(`the text has more than ${bytesMax} bytes`);
   const text = (await collectBody(decompress(body, encoding), bytesMax, tooLarge)).toString("utf8");
   if (text.trim() === "") throw new Error("the body is empty");
   return text;
@@ -123,7 +123,7 @@ function findProblem(status: number, contentType = ""): string | undefined {
   if (status >= 300 && status < 400 && status !== 304)
     return `the status is ${status}; redirects are not followed, so set the URL that it leads to`;
   if (status !== 200) return `the status is ${status}`;
-  return contentType.toLowerCase().startsWith("text/html") ? "the body is HTML, and no supergraph" : undefined;
+  return contentType.toLowerCase().startsWith("text/html") ? "the body is HTML, so it is a page" : undefined;
 }
 
 function decompress(body: Readable, encoding: string): Readable {

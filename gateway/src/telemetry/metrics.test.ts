@@ -109,6 +109,7 @@ describe("gauges of caches and queues", () => {
       }),
       countQueuedJobs: () => entries,
       supergraphStatus: () => ({ staleSeconds: 60 * entries }),
+      documentsStatus: () => ({ counts: { planned: entries, invalid: 0, pending: 0 } }),
     });
     await metrics.write();
     entries = 2;

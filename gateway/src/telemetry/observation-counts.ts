@@ -26,6 +26,7 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
     }),
     ...countPlans(metrics),
     ...countLoads(metrics),
+    ...countDocumentLoads(metrics),
     ...countEntityCache(metrics),
     "client-disconnected": () => disconnected.add({}),
     "response-truncated": () => truncated.add({}),
@@ -67,6 +68,17 @@ function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): Handlers {
         if (count > 0) lookups.add({ subgraph: service, result }, count);
       }
     },
+  };
+}
+
+function countDocumentLoads(metrics: Metrics<typeof gatewayMetrics>): Handlers {
+  const loads = metrics.counter("tributary_gateway_documents_loads_total");
+  const countUnavailable = () => loads.add({ result: "unavailable" });
+  return {
+    "documents-loaded": () => loads.add({ result: "loaded" }),
+    "documents-rejected": () => loads.add({ result: "rejected" }),
+    "documents-unavailable": countUnavailable,
+    "documents-still-unavailable": countUnavailable,
   };
 }
 

@@ -17,6 +17,7 @@ import {
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
 import { operationLabelsMax } from "../config.ts";
+import type { TrustedDocument } from "../engine/parse/trusted-documents.ts";
 import { GraphqlRequestRecord } from "./request-record.ts";
 
 export interface GatewayRequestObserverOptions {
@@ -124,10 +125,29 @@ function createOperationLabels({ knownOperations, metrics }: GatewayRequestObser
     occurrencesMin: operationRequestsMin,
     onReleased: (operation) => metrics.remove({ operation }),
   });
-  return ({ validated, requestedName }: GraphqlRequestRecord, outcome: GraphqlRequestRecord["outcome"]): string => {
+  const labelOfDocument = createDocumentLabels();
+  return (
+    { document, validated, requestedName }: GraphqlRequestRecord,
+    outcome: GraphqlRequestRecord["outcome"],
+  ): string => {
+    if (document) return labelOfDocument(document, validated?.identity.operationName);
     if (validated === undefined) return labels.find(requestedName);
     const { operationName } = validated.identity;
     return outcome === "rejected" ? labels.find(operationName) : labels.count(operationName);
+  };
+}
+
+/** Each is a label value of a histogram. */
+const documentLabelsMax = 500;
+
+/** The client and the operation of a registered document, so requests for others do not change it. Later names are `other`. */
+function createDocumentLabels() {
+  const labels = new Set<string>();
+  return ({ client, operationNames: [first] }: TrustedDocument, operationName = first ?? "unnamed"): string => {
+    const label = `${client}/${operationName}`;
+    if (labels.size >= documentLabelsMax && !labels.has(label)) return "other";
+    labels.add(label);
+    return label;
   };
 }
 
@@ -141,11 +161,12 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
   const errors = metrics.counter("tributary_gateway_errors_total");
   const rejected = metrics.counter("tributary_gateway_rejected_total");
   const deprecated = metrics.counter("tributary_gateway_deprecated_requests_total");
+  const documents = metrics.counter("tributary_gateway_documents_total");
   const codeLabelOf = createCodeLabels();
 
   return (
     { path, client, clientVerified, operation, status, outcome }: RequestSummary,
-    { codes, deprecations }: GraphqlRequestRecord,
+    { codes, deprecations, isTrusted }: GraphqlRequestRecord,
     seconds: number,
   ): void => {
     // A rejected request counts once, by its first code.
@@ -155,6 +176,7 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
     if (path === undefined) return;
     requests.add({ path, client, status });
     requestSeconds.observe({ path }, seconds);
+    if (isTrusted !== undefined) documents.add({ client, document: isTrusted ? "known" : "unknown" });
     // `??` is only for the type: `outcome` is defined if `path` is.
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);

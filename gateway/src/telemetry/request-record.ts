@@ -4,6 +4,7 @@ import type { DeprecatedElement } from "@tributary/kit/federation/deprecated-ele
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { Stage } from "../errors/codes.ts";
+import type { TrustedDocument } from "../engine/parse/trusted-documents.ts";
 import type { ValidatedOperation } from "../engine/parse/validated-operation.ts";
 import type { RequestOutcome, ResultSummary } from "../result-summary.ts";
 
@@ -20,6 +21,10 @@ export class GraphqlRequestRecord {
   requestedName: string | undefined;
   /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
   client: ClientProgram | undefined;
+  /** Undefined for a document that is not registered. */
+  document: TrustedDocument | undefined;
+  /** Whether the document is registered. Undefined while `documents.mode` is off, and for a request without a document. */
+  isTrusted: boolean | undefined;
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
   /** That the request uses. Undefined if the operation can use none, or the request is invalid. */
   deprecations: readonly DeprecatedElement[] | undefined;

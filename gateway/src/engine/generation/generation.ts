@@ -18,6 +18,7 @@ import {
   type SubgraphConnections,
 } from "./subgraph-connections.ts";
 import { type DocumentValidator, type DocumentValidatorOptions, createDocumentValidator } from "./apollo-validation.ts";
+import { createDocumentPreparation } from "./document-preparation.ts";
 import type { Generation, UsedOperation } from "./generations.ts";
 
 export interface GenerationOptions extends StagesOptions, Pick<SubgraphConnectionOptions, "graceMs"> {
@@ -70,6 +71,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
       onEvicted: () => observe({ kind: "cache-evicted", cache: "documents" }),
     });
     const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
+    const documents = createDocumentPreparation({ validation, stages, observe });
     return {
       apiSdl: planner.apiSdl,
       subgraphs: supergraphSubgraphs,
@@ -78,13 +80,18 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
       stages,
       validation,
       operations,
+      documents,
       listMostUsed(operationsMax) {
         const mostUsed = operations.listMostUsed(operationsMax);
         return mostUsed.map(({ operation, ...used }) => ({ ...used, conditions: stages.conditionsOf(operation) }));
       },
       warm: (used, signal) => warm(used, signal, validation, stages),
-      retire: operations.clear,
+      retire() {
+        documents.stop();
+        operations.clear();
+      },
       async close() {
+        documents.stop();
         await validation.close();
         await release();
       },

@@ -22,6 +22,7 @@ import { createEventLoopQueue } from "../parse/event-loop-queue.ts";
 import { createFullPath } from "../../paths/full.ts";
 import { createResponseSender } from "../../paths/send-response.ts";
 import { createPipeline } from "../../pipeline.ts";
+import { createDocumentPreparation } from "./document-preparation.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 import { type Generation, type Generations, type UsedOperation, createGenerations } from "./generations.ts";
 
@@ -159,7 +160,7 @@ describe("generations", () => {
   });
 
   /** No request is sent to these generations. */
-  const unused = {} as Pick<Generation, "stages" | "validation" | "operations">;
+  const unused = {} as Pick<Generation, "stages" | "validation" | "operations" | "documents">;
 
   interface Warming {
     readonly apiSdl: string;
@@ -305,6 +306,7 @@ describe("the generation of a request", () => {
       },
       explain: () => Promise.resolve(undefined),
       prepare: () => Promise.resolve(),
+      combineConditions: () => [],
       conditionsOf: () => [],
       sizeOfIntrospection: () => ({ entries: 0, weight: 0 }),
     };
@@ -315,6 +317,11 @@ describe("the generation of a request", () => {
       stages,
       validation: { validate, close: () => Promise.resolve() },
       operations: createOperationStore({ apiSchema: stages.apiSchema, documentsMax: 1, bytesMax: 1 }),
+      documents: createDocumentPreparation({
+        validation: { validate, close: () => Promise.resolve() },
+        stages,
+        observe: () => {},
+      }),
       sizeOfPlans: () => ({ entries: 0, weight: 0 }),
       listMostUsed: () => [],
       warm: () => Promise.resolve(),

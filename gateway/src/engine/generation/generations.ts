@@ -9,6 +9,7 @@ import type { Subgraphs } from "../run/fetch/subgraph.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 import type { DocumentValidator } from "./apollo-validation.ts";
+import type { DocumentPreparation } from "./document-preparation.ts";
 import { findNamedSubgraphs } from "./named-subgraphs.ts";
 
 /** Immutable, except for its caches. */
@@ -20,6 +21,7 @@ export interface Generation {
   readonly stages: SupergraphStages;
   readonly validation: DocumentValidator;
   readonly operations: OperationStore;
+  readonly documents: DocumentPreparation;
   sizeOfPlans(): MapSize;
   /** The most used operation first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
@@ -73,6 +75,8 @@ export interface Generations {
 export interface GenerationsOptions {
   readonly build: (supergraphSdl: string) => Promise<Generation>;
   readonly observe: GatewayObserver;
+  /** Called before a generation replaces the current one, which waits for it. Never rejects. */
+  readonly prepare?: ((next: Generation) => Promise<void>) | undefined;
   readonly graceMs: number;
   /** Warming stops after this time. */
   readonly warmMsMax?: number;
@@ -91,7 +95,8 @@ interface GenerationEntry {
   graceTimer?: NodeJS.Timeout;
 }
 
-export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }: GenerationsOptions): Generations {
+export function createGenerations(o: GenerationsOptions): Generations {
+  const { build, observe, prepare, graceMs, warmMsMax = 5_000 } = o;
   const retired = new Set<GenerationEntry>();
   let current: GenerationEntry | undefined;
   let isClosed = false;
@@ -104,7 +109,9 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
         await Promise.race([...retired].map(({ closed }) => closed.promise));
       }
       const generation = await build(supergraphSdl);
-      await warm(generation, current?.generation, warmMsMax).catch(reportBug);
+      const warmed = warm(generation, current?.generation, warmMsMax).catch(reportBug);
+      await prepare?.(generation);
+      await warmed;
       // The gateway was closed in the meantime.
       if (isClosed) await generation.close();
       else replaceCurrent(id, generation, startedMs);

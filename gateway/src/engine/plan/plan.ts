@@ -40,9 +40,14 @@ export interface PlanStage {
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the variants for these variables and all combinations of override labels, before clients send the operation. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
+  /** For `prepare`: all combinations of the values of the variables in `@skip` and `@include`, of three variables at most. */
+  combineConditions(validated: ValidatedOperation): readonly Variables[];
   /** The values of the variables that select variants, for which the operation has been planned. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
+
+/** With more variables, most combinations are never sent. */
+const combinedVariablesMax = 3;
 
 /** Then the variant that was created first is evicted. */
 const variantsMax = 64;
@@ -145,14 +150,23 @@ export function createPlanStage(options: PlanOptions): PlanStage {
       const variants = variantsOf(validated);
       for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
     },
+    combineConditions: (validated) => combineConditions(variantsOf(validated).names),
     conditionsOf(validated) {
       const variants = variantsByOperation.get(validated)?.byKey.values() ?? [];
       // A Map, because variants that differ only in labels have the same conditions.
-      const conditionsByValues = new Map<string, Variables>();
-      for (const { conditionValues, conditions } of variants) conditionsByValues.set(conditionValues, conditions);
+      const conditionsByValues = new Map([...variants].map((variant) => [variant.conditionValues, variant.conditions]));
       return [...conditionsByValues.values()];
     },
   };
+}
+
+/** Further variables are false. */
+function combineConditions(variables: readonly SelectingVariable[]): readonly Variables[] {
+  const names = variables.filter(({ isCondition }) => isCondition);
+  const count = 2 ** Math.min(names.length, combinedVariablesMax);
+  return Array.from({ length: count }, (_, bits) =>
+    Object.fromEntries(names.map(({ name }, i) => [name, ((bits >> i) & 1) === 1])),
+  );
 }
 
 /** Removes the new variant if its compilation fails: the next request tries again. */

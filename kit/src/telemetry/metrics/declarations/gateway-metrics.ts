@@ -45,6 +45,23 @@ export const gatewayMetrics = {
     help: "Valid requests with a deprecated element of the schema in the document or the variables, by element and client; `verified` is false for a client that only claims its name.",
     labels: ["element", "client", "verified"],
   },
+  tributary_gateway_documents_total: {
+    kind: "counter",
+    help: "While documents.mode is log or enforce: requests with a document or its id, by client, and whether the document is registered (known, unknown).",
+    labels: ["client", "document"],
+    expected: { document: ["known", "unknown"] },
+  },
+  tributary_gateway_documents: {
+    kind: "gauge",
+    help: "Registered documents in the current supergraph: planned, invalid (their clients get errors), or pending.",
+    labels: ["state"],
+  },
+  tributary_gateway_documents_loads_total: {
+    kind: "counter",
+    help: "Loads of the registered documents by result: loaded, rejected (invalid), unavailable (cannot be read).",
+    labels: ["result"],
+    expected: { result: ["loaded", "rejected", "unavailable"] },
+  },
   tributary_gateway_requests_in_flight: requestsInFlight,
   tributary_gateway_clients_disconnected_total: {
     kind: "counter",

@@ -1,0 +1,354 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "@tributary/kit/process/log";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
+import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../src/config.ts";
+import { readBundle } from "../src/documents/document-bundle.ts";
+import type { GatewayObservation } from "../src/observations.ts";
+import { createSettingsStore } from "../src/settings-store.ts";
+import { parseSettings } from "../src/settings/parse-settings.ts";
+import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
+import { createTestPlannerPool, startGateway } from "./helpers/gateway.ts";
+import { type BundleEntry, startTrustedGateway, toBundle } from "./helpers/trusted-documents.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
+
+let library: Library;
+beforeAll(async () => void (library = await startLibrary()));
+afterAll(() => library.close());
+beforeEach(() => {
+  for (const subgraph of library.all) subgraph.fault = undefined;
+});
+
+const person: BundleEntry = { id: "person-1", text: `query Person { person(id: "1") { name } }` };
+const rename: BundleEntry = { id: "rename-1", text: `mutation Rename { rename(id: "1", name: "Ada") { name } }` };
+const byId: BundleEntry = { id: "by-id", text: "query ById($id: ID!) { person(id: $id) { name } }" };
+const all = [person, rename, byId];
+const ada = { data: { person: { name: "Ada" } } };
+const other = `{ person(id: "2") { name } }`;
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const persisted = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+const start = (mode: string, entries = all, environment: Record<string, string> = {}) =>
+  startTrustedGateway(mode, entries, { supergraphSdl: library.supergraphSdl, environment });
+const createSettingsStoreOf = (yaml: string) => {
+  const environment = { SUPERGRAPH_FILE: "unused" };
+  return createSettingsStore(parseSettings(yaml, "gateway.yaml", environment), readConfig(environment), environment);
+};
+// oxlint-disable-next-line typescript/no-explicit-any -- of responses of every shape
+const codeOf = ({ body }: { readonly body: any }) => body.errors?.[0].extensions.code as unknown;
+
+test.each(["off", "log", "enforce"])(
+  "with mode %s a document is executed by each of its ids, on both paths",
+  async (mode) => {
+    const { gateway, post, get } = await start(mode);
+    const forms = [
+      { documentId: "person-1" },
+      { doc_id: "person-1" },
+      { id: "person-1" },
+      { extensions: persisted("person-1") },
+      { documentId: sha256(person.text) },
+      { documentId: `sha256:${sha256(person.text)}` },
+      { extensions: persisted(sha256(person.text)) },
+      { query: person.text },
+      { query: person.text, documentId: "person-1", id: "person-1" },
+      { query: person.text, extensions: persisted(sha256(person.text)) },
+      { query: person.text, extensions: persisted("person-1") },
+    ];
+    for (const form of forms) expect((await post(form)).body).toEqual(ada);
+    for (const form of forms) {
+      expect((await post(form)).body).toEqual(ada);
+      expect(gateway.tookFastPath()).toBe(true);
+    }
+    expect((await get("/graphql/person-1")).body).toEqual(ada);
+    expect((await get("/graphql?documentId=person-1")).body).toEqual(ada);
+    const variables = encodeURIComponent(JSON.stringify({ id: "1" }));
+    expect((await get(`/graphql/by-id?variables=${variables}&operationName=ById`)).body).toEqual(ada);
+    expect((await post({ documentId: "by-id", variables: { id: "1" } })).body).toEqual(ada);
+  },
+);
+
+test("an id beside another query, and different ids, are rejected", async () => {
+  const { post, get } = await start("log");
+  const wrong = [
+    { documentId: "person-1", query: other },
+    { id: "person-1", query: other },
+    { query: other, extensions: persisted("person-1") },
+    { query: person.text, extensions: persisted(sha256(other)) },
+    { documentId: "person-1", doc_id: "by-id" },
+    { documentId: "person-1", extensions: persisted(sha256(person.text)) },
+    { id: "other", documentId: "person-1" },
+  ];
+  for (const body of wrong) {
+    const response = await post(body);
+    expect([response.status, codeOf(response)]).toEqual([400, "MALFORMED_REQUEST"]);
+  }
+  expect((await get("/graphql/person-1?documentId=by-id")).status).toBe(400);
+  expect((await get("/graphql/%zz")).status).toBe(400);
+});
+
+test("a member `id` that names no document does not matter beside a query", async () => {
+  const { post } = await start("log");
+  for (const id of ["1", 7, null, { a: 1 }]) expect((await post({ id, query: person.text })).body).toEqual(ada);
+  expect((await post({ id: "1", query: other })).body).toEqual({ data: { person: { name: "Grace" } } });
+  expect(codeOf(await post({ id: 7 }))).toBe("MALFORMED_REQUEST");
+});
+
+test("without registered documents, ids are members without a meaning", async () => {
+  const gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
+  const send = async (path: string, body?: object) => {
+    const headers = { "content-type": "application/json" };
+    const post = body && { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(`${gateway.url}${path}`, { headers, ...post });
+    return [response.status, codeOf({ body: await response.json() })];
+  };
+  expect(await send("/graphql", { documentId: "person-1" })).toEqual([400, "MALFORMED_REQUEST"]);
+  expect(await send("/graphql", { documentId: "person-1", doc_id: "1", query: other })).toEqual([200, undefined]);
+  expect(await send("/graphql/person-1")).toEqual([404, "NOT_FOUND"]);
+  await gateway.drain();
+});
+
+describe("mode enforce", () => {
+  test("rejects what is not registered, and stores no text", async () => {
+    const { gateway, post, get } = await start("enforce");
+    const unknown = [
+      { query: other },
+      { query: `${person.text} ` },
+      { query: "{ __schema { queryType { name } } }" },
+      { query: "{ syntax" },
+      { documentId: "unknown" },
+      { id: "unknown" },
+      { extensions: persisted("unknown") },
+      { extensions: persisted(sha256(other)) },
+      { query: other, extensions: persisted(sha256(other)) },
+      { query: other, documentId: "unknown" },
+    ];
+    for (const body of unknown) {
+      const response = await post(body);
+      expect([response.status, codeOf(response)]).toEqual([200, "DOCUMENT_NOT_TRUSTED"]);
+      const modern = await post(body, { accept: "application/graphql-response+json" });
+      expect([modern.status, codeOf(modern)]).toEqual([403, "DOCUMENT_NOT_TRUSTED"]);
+    }
+    expect(codeOf(await get("/graphql/unknown"))).toBe("DOCUMENT_NOT_TRUSTED");
+    expect((await post({ query: person.text, extensions: persisted(sha256(person.text)) })).body).toEqual(ada);
+    expect(gateway.cacheSizes()["persisted-queries"].entries).toBe(0);
+  });
+
+  test("rejects the text of a persisted query that was registered before", async () => {
+    const { gateway, post, writeMode } = await start("log");
+    const register = { query: other, extensions: persisted(sha256(other)) };
+    expect((await post(register)).status).toBe(200);
+    expect((await post({ extensions: persisted(sha256(other)) })).body).toEqual({
+      data: { person: { name: "Grace" } },
+    });
+    writeMode("enforce");
+    await gateway.seen("settings-loaded");
+    expect(codeOf(await post({ extensions: persisted(sha256(other)) }))).toBe("DOCUMENT_NOT_TRUSTED");
+    expect(codeOf(await post({ query: other }))).toBe("DOCUMENT_NOT_TRUSTED");
+    writeMode("log");
+    await gateway.seen("settings-loaded", 2);
+    expect((await post({ query: other })).status).toBe(200);
+  });
+
+  test("begins and ends under load without a failure of a registered document", async () => {
+    const { gateway, post, writeMode } = await start("off");
+    const stopped = new AbortController();
+    const failures: unknown[] = [];
+    const load = async (body: object) => {
+      while (!stopped.signal.aborted) {
+        const response = await post(body);
+        if (response.body.errors) failures.push(response.body);
+      }
+    };
+    const loads = [
+      { documentId: "person-1" },
+      { query: person.text },
+      { documentId: "by-id", variables: { id: 1 } },
+    ].map(load);
+    for (const [i, mode] of ["log", "enforce", "log", "enforce", "off"].entries()) {
+      writeMode(mode);
+      await gateway.seen("settings-loaded", i + 1);
+      expect(codeOf(await post({ query: other }))).toBe(mode === "enforce" ? "DOCUMENT_NOT_TRUSTED" : undefined);
+    }
+    stopped.abort();
+    await Promise.all(loads);
+    expect(failures).toEqual([]);
+  });
+
+  test("needs a source, and a gateway without documents is not ready", async () => {
+    expect(() => createSettingsStoreOf("documents: { mode: enforce }")).toThrow(
+      /gateway.yaml:1: documents.mode: needs/,
+    );
+    const folder = mkdtempSync(join(tmpdir(), "gateway-enforce-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [bundle, lastGood, settings] = ["documents.json", "last-good.json", "gateway.yaml"].map((name) =>
+      join(folder, name),
+    );
+    writeFileSync(settings ?? "", `documents: { mode: enforce, file: ${bundle}, last_good: ${lastGood} }`);
+    const startOne = () =>
+      startGateway({ supergraphSdl: library.supergraphSdl, environment: { SETTINGS_FILE: settings ?? "" } });
+    const first = await startOne();
+    expect(first.isReady()).toBe(false);
+    expect((await first.send(person.text)).status).toBe(503);
+    writeFileSync(bundle ?? "", toBundle([person]));
+    await first.seen("documents-loaded");
+    expect(first.isReady()).toBe(true);
+    expect((await first.send(person.text)).body).toEqual(ada);
+    await first.drain();
+    await expect.poll(() => existsSync(lastGood ?? "")).toBe(true);
+    rmSync(bundle ?? "");
+    const second = await startOne();
+    await second.seen("documents-restored");
+    expect((await second.send(person.text)).body).toEqual(ada);
+    await second.drain();
+  });
+
+  test("an unknown id is neither parsed nor planned, and only a debug line reports it", async () => {
+    let jobs = 0;
+    const plannerPool = createTestPlannerPool({ observe: ({ kind }) => void (kind === "plan-started" && jobs++) });
+    onTestFinished(plannerPool.close);
+    const { gateway, post } = await startTrustedGateway("enforce", all, {
+      supergraphSdl: library.supergraphSdl,
+      plannerPool,
+    });
+    const { entries } = gateway.cacheSizes().documents;
+    const jobsBefore = jobs;
+    const before = gateway.observations.length;
+    const count = 2_000;
+    for (let sent = 0; sent < count; sent += 100) {
+      const batch = Array.from({ length: 100 }, (_, i) => post({ documentId: `unknown-${sent + i}` }));
+      expect((await Promise.all(batch)).every((response) => codeOf(response) === "DOCUMENT_NOT_TRUSTED")).toBe(true);
+    }
+    const kinds = new Map<GatewayObservation["kind"], number>();
+    for (const { kind } of gateway.observations.slice(before)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    expect([...kinds]).toEqual([["request-rejected", count]]);
+    expect([gateway.cacheSizes().documents.entries, jobs]).toEqual([entries, jobsBefore]);
+  });
+});
+
+test("mode log counts each request by client, exactly, and rejects none", async () => {
+  const metrics = await createPrometheus(metricsOf.gateway);
+  const names = { knownClients: ["web", "app"], knownOperations: [] };
+  const about = { log: silentLog, metrics, trace: noTrace, accessLog: "off", ...names } as const;
+  const observers = { requestObserver: createGatewayRequestObserver(about), fetchObserver: undefined };
+  const { gateway, post, get, writeMode } = await startTrustedGateway("log", all, {
+    supergraphSdl: library.supergraphSdl,
+    observers,
+  });
+  const forms = [
+    ["known", () => ({ documentId: "person-1" })],
+    ["known", () => ({ query: byId.text, variables: { id: "1" } })],
+    ["unknown", (i: number) => ({ query: `{ person(id: "${i % 7}") { name } }` })],
+    ["unknown", (i: number) => ({ documentId: `u${i}` })],
+    ["unknown", () => ({ extensions: persisted(sha256("x")) })],
+    [undefined, () => ({ variables: {} })],
+  ] as const;
+  const sent = new Map<string, number>();
+  const count = (client: string, document: string | undefined) => {
+    const key = `{client="${client}",document="${document}"}`;
+    if (document !== undefined) sent.set(key, (sent.get(key) ?? 0) + 1);
+  };
+  const clients = ["web", "app", "stranger"] as const;
+  let seed = 7;
+  const draw = <T>(list: readonly T[]): T => list[(seed = (seed * 48_271) % 2_147_483_647) % list.length] as T;
+  for (let batch = 0; batch < 30; batch++) {
+    const requests = Array.from({ length: 100 }, (_, i) => {
+      const client = draw(clients);
+      const [document, bodyOf] = draw(forms);
+      count(client === "stranger" ? "other" : client, document);
+      return post(bodyOf(i), { "x-client-name": client });
+    });
+    await Promise.all(requests);
+  }
+  await get("/graphql/person-1", { "x-client-name": "web" });
+  count("web", "known");
+  writeMode("off");
+  await gateway.seen("settings-loaded");
+  await post({ documentId: "person-1" }, { "x-client-name": "web" });
+  const text = await metrics.write();
+  for (const [key, number] of sent) expect(text).toContain(`tributary_gateway_documents_total${key} ${number}\n`);
+  expect([...sent.values()].reduce((sum, number) => sum + number)).toBeGreaterThan(2_000);
+});
+
+describe("by GET", () => {
+  test("a document is cacheable without a CSRF header, with its ETag, and HEAD has the same headers", async () => {
+    for (const subgraph of library.all)
+      subgraph.fault = async (response, _body, _request, resolve) => {
+        const extensions = { cache: { seconds: 10, groups: ["people:1"] } };
+        respondJson(response, 200, JSON.stringify({ ...(await resolve()), extensions }));
+      };
+    const { get } = await start("enforce");
+    const response = await get("/graphql/person-1");
+    expect([response.status, response.body]).toEqual([200, ada]);
+    expect(response.headers.get("cache-control")).toBe("public, max-age=0, s-maxage=10");
+    const etag = response.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    const again = await get("/graphql/person-1", { "if-none-match": etag });
+    expect([again.status, again.text]).toEqual([304, ""]);
+    const head = await get("/graphql/person-1", {}, "HEAD");
+    expect([head.status, head.text, head.headers.get("etag")]).toEqual([200, "", etag]);
+    expect(head.headers.get("content-length")).toBe(String(response.text.length));
+    for (const path of ["/graphql/person-1?x=1", "/graphql/person-1?variables={}&variables={}"])
+      expect(codeOf(await get(path))).toBe("CSRF_PREVENTED");
+  });
+
+  test("a mutation is refused, and so is a POST to the URL of a document", async () => {
+    const { post, get } = await start("enforce");
+    for (let i = 0; i < 2; i++) {
+      const mutation = await get("/graphql/rename-1");
+      expect([mutation.status, mutation.headers.get("allow")]).toEqual([405, "POST"]);
+      expect((await post({ documentId: "rename-1" })).body).toEqual({ data: { rename: { name: "Ada" } } });
+    }
+    const posted = await get("/graphql/person-1", { "content-type": "application/json" }, "POST");
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+});
+
+describe("the bundle", () => {
+  test("with one id for two documents is refused with client, file and owner, and the one before stays", async () => {
+    const { gateway, post, writeBundle } = await start("enforce");
+    const copy = { ...byId, id: "person-1", client: "app", file: "clients/app/2.json" };
+    writeBundle([...all, copy]);
+    await gateway.seen("documents-rejected");
+    const rejected = gateway.observations.find(({ kind }) => kind === "documents-rejected");
+    expect(String(rejected && "cause" in rejected && rejected.cause)).toContain(
+      "the id person-1 of app (clients/app/2.json, @acme/web-team) is that of another document of web (clients/web/1.json, @acme/web-team)",
+    );
+    expect((await post({ documentId: "person-1" })).body).toEqual(ada);
+    writeBundle([{ ...person, id: "person-2" }]);
+    await gateway.seen("documents-loaded", 2);
+    expect((await post({ documentId: "person-2" })).body).toEqual(ada);
+    expect(codeOf(await post({ documentId: "person-1" }))).toBe("DOCUMENT_NOT_TRUSTED");
+  });
+
+  test("of a new build has the documents of the old one until they expire", async () => {
+    const { gateway, post, writeBundle } = await start("enforce", [person]);
+    const changed = {
+      id: "person-2",
+      text: `query Person { person(id: "1") { name email } }`,
+      file: "clients/web/2.json",
+    };
+    const tomorrow = new Date(Date.now() + 24 * 60 * 60_000).toISOString().slice(0, 10);
+    writeBundle([{ ...person, until: tomorrow }, changed]);
+    await gateway.seen("documents-loaded", 2);
+    expect((await post({ documentId: "person-1" })).body).toEqual(ada);
+    expect((await post({ documentId: "person-2" })).status).toBe(200);
+    writeBundle([{ ...person, until: "2026-01-01" }, changed]);
+    await gateway.seen("documents-loaded", 3);
+    expect(codeOf(await post({ documentId: "person-1" }))).toBe("DOCUMENT_NOT_TRUSTED");
+    expect(codeOf(await post({ query: person.text }))).toBe("DOCUMENT_NOT_TRUSTED");
+  });
+
+  test.each([
+    ["{", "is not valid JSON"],
+    [JSON.stringify({ format: "apollo-persisted-query-manifest" }), "npm run clients -- bundle"],
+    [toBundle([{ ...person, text: "" }]), "documents.0.text"],
+    [toBundle(Array.from({ length: 5_001 }, (_, i) => ({ text: `{ a${i} }` }))), "5000 at most"],
+  ])("that cannot be used is refused: %#", (text, reason) => {
+    expect(() => readBundle(text)).toThrow(reason);
+  });
+});
