@@ -29,8 +29,6 @@ import type { Subgraphs } from "./engine/run/fetch/subgraph.ts";
 import type { Pinned } from "./engine/generation/generations.ts";
 
 export interface PipelineOptions extends ExecuteOptions {
-  /** Whether `X-Query-Plan` adds the query plan to the response: development only. */
-  readonly exposesPlans: boolean;
   readonly charges: Charges;
   readonly admission: OperationAdmission;
   readonly heldRejections: HeldRejections;
@@ -82,7 +80,7 @@ function toExecutionRequest(
   exchange: GatewayExchange,
   { method, graphql, operation }: ReceivedRequest,
   subgraphs: Subgraphs,
-  { exposesPlans }: PipelineOptions,
+  { isDevelopment }: PipelineOptions,
 ): ExecutionRequest {
   const { request, response, requestId, trace, caller, record } = exchange;
   const { blocks } = exchange.settings;
@@ -101,7 +99,7 @@ function toExecutionRequest(
     caller,
     // A response to a request with a token may depend on the caller.
     isCacheable: authorization === undefined && isCacheableGet(request),
-    wantsQueryPlan: exposesPlans && headers["x-query-plan"] !== undefined,
+    wantsQueryPlan: isDevelopment && headers["x-query-plan"] !== undefined,
     rejectBlocked: blocks && ((identity) => blocks.check(caller?.client, identity)),
     connection: response,
     cpu: exchange,

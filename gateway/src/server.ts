@@ -103,8 +103,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     },
     documents,
   );
-  const checks = createCallerChecks(config, revocations, nextIteration, observe, observers);
-  const { callerLimits } = checks;
+  const { callerLimits, ...checks } = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const receiving: ReceiveOptions = { ...checks.receiving, documents };
   const { charges, incompleteRequests } = receiving;
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
@@ -113,8 +112,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   const pipeline = createPipeline({
     requestTimeoutMs: config.requestTimeoutMs,
     measuresStages: config.serverTiming,
-    exposesPlans: config.profile === "development",
-    reportsDeprecations: config.profile === "development",
+    isDevelopment: config.profile === "development",
     tagHeader: config.tagHeader,
     receipts: createReceipts(config.consistencyKeys),
     admission: createOperationAdmission(admission),

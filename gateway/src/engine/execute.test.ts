@@ -142,7 +142,7 @@ function run(
   return execute({ stages, validation }, executed, {
     requestTimeoutMs,
     measuresStages: false,
-    reportsDeprecations: false,
+    isDevelopment: false,
     receipts: createReceipts(["a key for tests only"]),
     charges: { chargeOperation() {}, debitResult() {} },
     observe,

@@ -79,7 +79,7 @@ export async function execute(
     const executed = { kind: "executed", summary, caching, responseHeaders, startsMs } as const;
     const wantsQueryPlan = request.wantsQueryPlan && !caching;
     const { isIncremental } = operation;
-    const reported = o.reportsDeprecations ? deprecations : undefined;
+    const reported = o.isDevelopment ? deprecations : undefined;
     if (!writes && !wantsQueryPlan && !isIncremental && !reported) return { ...executed, body, receipt: undefined };
     const queryPlan = wantsQueryPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
     const receipt = writes && o.receipts.write(receipts.writes, writes);

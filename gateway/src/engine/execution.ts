@@ -67,8 +67,8 @@ export interface ExecutedOperation {
 export interface ExecuteOptions {
   readonly requestTimeoutMs: number;
   readonly measuresStages: boolean;
-  /** Whether `extensions.deprecations` lists the deprecated elements that a request uses: development only. */
-  readonly reportsDeprecations: boolean;
+  /** In development, `extensions.deprecations` lists the deprecated elements that a request uses, and `X-Query-Plan` adds the plan. */
+  readonly isDevelopment: boolean;
   readonly receipts: Receipts;
   readonly charges: OperationCharges;
   readonly observe: GatewayObserver;

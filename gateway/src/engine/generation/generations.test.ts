@@ -257,8 +257,7 @@ describe("the generation of a request", () => {
     const pipeline = createPipeline({
       requestTimeoutMs: 1_000,
       measuresStages: false,
-      exposesPlans: false,
-      reportsDeprecations: false,
+      isDevelopment: false,
       tagHeader: undefined,
       receipts: createReceipts(["a key for tests only"]),
       admission: createOperationAdmission(createAdmission({ isOn: false })),
