@@ -3,6 +3,8 @@ import type { ServerResponse } from "node:http";
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
+  /** When it will be aborted at the latest, by `performance.now`. Absent if that is not known. */
+  readonly endsAtMs?: number;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
@@ -11,7 +13,13 @@ export interface AbortSignalLike {
 export class AbortSource implements AbortSignalLike {
   aborted = false;
   reason: unknown = undefined;
+  /** Only a statement to others: the owner aborts. */
+  readonly endsAtMs: number;
   #listeners: (() => void)[] = [];
+
+  constructor(endsAtMs = Infinity) {
+    this.endsAtMs = endsAtMs;
+  }
 
   addEventListener(_type: "abort", listener: () => void): void {
     this.#listeners.push(listener);
