@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
@@ -200,7 +201,7 @@ describe("reads after writes", () => {
     gateway = patient;
   });
 
-  test("a query joins none that was sent before the client of a committed mutation disconnected", async () => {
+  test("a query joins none that was sent before the response to a mutation whose client has disconnected", async () => {
     const client = new AbortController();
     const mutation = await writeHeld(client.signal);
     await readHeld();
@@ -208,6 +209,10 @@ describe("reads after writes", () => {
     client.abort();
     await expect(mutation.result).rejects.toThrow("aborted");
     await gateway.seen("client-disconnected");
+    mutation.response.end('{"data":{"write":{"text":"new"}}}');
+    await once(mutation.response, "finish");
+    // After it the gateway has received that response too.
+    await gateway.send("{ __typename }");
     expect(await (await readHeld()).text()).toBe("new");
   });
 

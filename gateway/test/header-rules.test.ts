@@ -97,14 +97,16 @@ headers:
       ["x-client-key", "key"],
       ["tracestate", "a=b"],
       ["consistency-token", ""],
-      ["x-deadline-ms", "1"],
+      ["x-deadline-ms", "99999"],
       ["te", "trailers"],
       ["connection", "keep-alive, x-hop"],
       ["x-hop", "1"],
       ["x-custom", "2"],
     ]);
     const own = ["accept", "connection", "content-length", "content-type", "host", "traceparent", "x-request-id"];
-    expect(Object.keys(first.requests[0]!.headers).toSorted()).toEqual([...own, "x-custom"].toSorted());
+    const { headers } = first.requests[0]!;
+    expect(Object.keys(headers).toSorted()).toEqual([...own, "x-custom", "x-deadline-ms"].toSorted());
+    expect(headers["x-deadline-ms"]).not.toBe("99999");
   });
 
   test("callers that differ in a forwarded header share no fetch, an absent one differs from an empty one", async () => {

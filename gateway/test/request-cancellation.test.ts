@@ -4,12 +4,16 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
+const addBook = 'mutation { addBook(title: "T") { title } }';
+const addAndRename = 'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }';
 let library: Library;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "500" } });
+  // Planning takes longer the first time.
+  for (const query of ["{ books { title stars } whoAmI }", addBook, addAndRename]) await gateway.send(query);
 });
 beforeEach(() => {
   gateway.observations.length = 0;
@@ -43,16 +47,52 @@ test("when the client disconnects its fetches are aborted and later ones are not
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
 });
 
-test("when the client disconnects the remaining mutations are not sent", async () => {
+test("when the client disconnects a mutation in flight is completed, and the remaining ones are not sent", async () => {
   const silent = silence(library.books);
   const client = new AbortController();
-  const query = 'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }';
-  const requested = gateway.send(query, { signal: client.signal }).catch((error: Error) => error.name);
-  const aborted = once(await silent, "close");
+  const requested = gateway.send(addAndRename, { signal: client.signal }).catch((error: Error) => error.name);
+  const subgraphResponse = await silent;
   client.abort();
-  await Promise.all([aborted, requested, gateway.seen("client-disconnected")]);
+  await Promise.all([requested, gateway.seen("client-disconnected")]);
   expect((await gateway.send("{ whoAmI }")).status).toBe(200);
-  expect(library.people.requests.map(({ body }) => body.query)).toEqual([expect.stringContaining("whoAmI")]);
+  expect(subgraphResponse.closed).toBe(false);
+  const finished = once(subgraphResponse, "finish");
+  subgraphResponse.setHeader("content-type", "application/json").end('{"data":{"addBook":{"title":"T"}}}');
+  await finished;
+  expect((await gateway.send("{ whoAmI }")).status).toBe(200);
+  expect(library.people.requests.map(({ body }) => body.query)).not.toContainEqual(expect.stringContaining("rename"));
+});
+
+const deadlineOf = (subgraph: Library["people"]) => Number(subgraph.requests[0]?.headers["x-deadline-ms"]);
+
+test("a client sets its own deadline, which its subgraph gets less 5 % for a mutation", async () => {
+  const silent = silence(library.books);
+  const requested = gateway.send(addBook, { headers: { "x-deadline-ms": "400" } });
+  const aborted = once(await silent, "close");
+  const { body } = await requested;
+  await aborted;
+  expect(body.errors).toMatchObject([{ path: ["addBook"], extensions: { code: "SUBGRAPH_TIMEOUT" } }]);
+  expect(deadlineOf(library.books)).toBeGreaterThan(0);
+  expect(deadlineOf(library.books)).toBeLessThanOrEqual(380);
+});
+
+test("a shared fetch has the time of its subgraph, and each client leaves at its own deadline", async () => {
+  const silent = silence(library.people);
+  const ada = gateway.send("{ whoAmI }", { headers: { "x-deadline-ms": "300" } });
+  const subgraphResponse = await silent;
+  const grace = gateway.send("{ whoAmI }");
+  expect((await ada).body.errors).toMatchObject([{ extensions: { code: "SUBGRAPH_TIMEOUT" } }]);
+  subgraphResponse.setHeader("content-type", "application/json").end('{"data":{"whoAmI":"anonymous"}}');
+  expect((await grace).body).toEqual({ data: { whoAmI: "anonymous" } });
+  expect(library.people.requests).toHaveLength(1);
+  expect(deadlineOf(library.people)).toBeGreaterThan(9_000);
+});
+
+test.each(["soon", "-1", "1.5", ""])("the malformed deadline '%s' is ignored", async (deadline) => {
+  expect((await gateway.send("{ whoAmI }", { headers: { "x-deadline-ms": deadline } })).body).toEqual({
+    data: { whoAmI: "anonymous" },
+  });
+  expect(deadlineOf(library.people)).toBeGreaterThan(9_000);
 });
 
 test("at the deadline the client gets the fetched data, and later fetches are not sent", async () => {
@@ -77,7 +117,7 @@ test("at the deadline the client gets the fetched data, and later fetches are no
 
 test("a fetch that is not sent because the deadline has passed has its own code, and its subgraph is not blamed", async () => {
   void silence(library.books);
-  const { body } = await gateway.send('mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }');
+  const { body } = await gateway.send(addAndRename);
   expect(body).toEqual({
     errors: [
       expect.objectContaining({ path: ["addBook"], extensions: { code: "SUBGRAPH_TIMEOUT", service: "books" } }),

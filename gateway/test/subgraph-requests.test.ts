@@ -25,7 +25,7 @@ describe("headers and variables", () => {
     for (const { requests } of library.all) requests.length = 0;
   });
 
-  test("subgraphs get the token, the trace and the request id, and no other header of the client", async () => {
+  test("subgraphs get the token, the trace, the request id and the time left, and no other header of the client", async () => {
     await gateway.send("{ books { title author { name } } }", {
       headers: {
         authorization: "Bearer a.b.c",
@@ -50,6 +50,7 @@ describe("headers and variables", () => {
         "content-type": "application/json",
         host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
         traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-00$/),
+        "x-deadline-ms": expect.stringMatching(/^9\d{3}$/),
         "x-request-id": "r-7",
       });
     }

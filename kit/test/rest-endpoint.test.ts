@@ -10,6 +10,7 @@ import type { ListPage, PageRequest } from "../src/lists/keyset.ts";
 import { silentLog } from "../src/process/log.ts";
 import { createRestEndpoint, type Handlers } from "../src/rest/rest-endpoint.ts";
 import type { Audience } from "../src/rest/caching.ts";
+import { createCaller, runForCaller } from "../src/postgres/waiting-caller.ts";
 import { respondWithList } from "../src/rest/lists.ts";
 import { respondToRead } from "../src/rest/conditional-read.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
@@ -60,6 +61,7 @@ beforeAll(async () => {
       : ({ kind: "user", userId: authorization, scopes: new Set<string>() } as const);
   };
   const failures = createRequestFailures({ service: "things", log: silentLog });
+  app.use((request, response, next) => runForCaller(createCaller(request, response), next));
   for (const version of [1, 2]) {
     const options = { version, routes, handlers: handlersOf(version), authenticate, database: noDatabase, failures };
     app.use(`/rest/v${version}`, createRestEndpoint(options));

@@ -15,6 +15,7 @@ import { Readable } from "node:stream";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
+import { deadlineHeader, readClientDeadline } from "@tributary/kit/http/deadline";
 import { findHeader } from "@tributary/kit/http/raw-headers";
 import type { Caller } from "@tributary/kit/caller/caller";
 import { hasBody } from "./admit/body.ts";
@@ -266,7 +267,8 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
     };
-    await stages.cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, onInformation });
+    const endsAtMs = findDeadline(uncached, stages.upstreamTimeoutMs);
+    await stages.cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, onInformation, endsAtMs });
   } catch (error) {
     // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);
@@ -274,6 +276,12 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
     throw reportFailure(error, uncached, stages.observe);
   }
   closeResponseIfUnread(uncached, stages);
+}
+
+/** Undefined if the service's own time ends earlier. */
+function findDeadline({ request, arrivedMs }: UncachedRequest, upstreamTimeoutMs: number): number | undefined {
+  const endsAtMs = readClientDeadline(request.headers[deadlineHeader], arrivedMs);
+  return endsAtMs < performance.now() + upstreamTimeoutMs ? endsAtMs : undefined;
 }
 
 type ForwardedRequest = Pick<ServiceRequest, "target" | "body">;

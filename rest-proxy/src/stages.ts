@@ -67,6 +67,7 @@ export interface Stages {
   readonly addCacheTags: (response: OriginResponse) => OriginResponse;
   readonly compression: Compression;
   readonly services: Services;
+  readonly upstreamTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly observe: Observe;
 }
@@ -123,6 +124,7 @@ export function createStages(options: RestProxyOptions): Stages {
     addCacheTags: (response) => addCacheTags(response, config.tagHeader),
     compression,
     services: createServices({ ...config, observe, observers: observers?.services }),
+    upstreamTimeoutMs,
     responseTimeoutMs,
     observe,
   };

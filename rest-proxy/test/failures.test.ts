@@ -197,6 +197,36 @@ test("when the client disconnects, the request to the service is aborted and no 
   expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));
 });
 
+test("a client sets its own deadline, and then gets 504; the service gets 5 % less", async () => {
+  const closed: Promise<unknown>[] = [];
+  const stub = await startStub((_request, response) => void closed.push(once(response, "close")));
+  const proxy = await startProxy(stub);
+  const late = `${get}\r\nX-Deadline-Ms: 500`;
+  for (const head of [late, late.replace("GET", "DELETE")]) {
+    const startedMs = performance.now();
+    expect(statusOf(await sendRaw(proxy.port, head))).toBe(504);
+    expect(performance.now() - startedMs).toBeGreaterThan(475);
+    await closed.at(-1);
+  }
+  expect(Number(stub.received[1]?.headers["x-deadline-ms"])).toBeLessThanOrEqual(475);
+  // Other clients may join the read.
+  expect(Number(stub.received[0]?.headers["x-deadline-ms"])).toBeGreaterThan(475);
+});
+
+test("a write whose client disconnects is completed", async () => {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const stub = await startStub((_request, response) => arrived.resolve(response));
+  const proxy = await startProxy(stub);
+  const client = await openConnection(proxy.port, `${get.replace("GET", "DELETE")}\r\n\r\n`);
+  const response = await arrived.promise;
+  client.socket.destroy();
+  await expect.poll(() => proxy.settled.map(({ status }) => status)).toEqual([499]);
+  expect(response.closed).toBe(false);
+  const finished = once(response, "finish");
+  response.end();
+  await finished;
+});
+
 test.each([
   [500, "text/html", 500],
   [500, "application/json", 500],

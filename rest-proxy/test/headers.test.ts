@@ -62,7 +62,7 @@ test("identity and method headers of a client never reach a service", async () =
   expect(stub.received[0]).toMatchObject({ method: "GET", headers: { authorization: "Bearer t" } });
 });
 
-test("only the proxy sets the deadline of a service", async () => {
+test("a service's deadline is never later than the proxy's, whatever the client sends", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub, { upstreamTimeoutMs: 5_000 });
   await sendRaw(proxy.port, `${get}\r\nX-Deadline-Ms: 999999\r\nConnection: x-deadline-ms`);

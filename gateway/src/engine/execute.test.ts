@@ -135,6 +135,7 @@ function run(
     isCacheable: false,
     wantsQueryPlan: false,
     connection: Object.assign(new EventEmitter(), { closed: false }),
+    endsAtMs: Infinity,
     cpu: { documentCpuMs: 0, resultCpuMs: 0 },
     record: undefined,
     ...request,

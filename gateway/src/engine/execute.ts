@@ -106,11 +106,11 @@ function coerceVariables(
 }
 
 function openDeadline(
-  { connection, requestId, trace: { traceId } }: ExecutionRequest,
+  { connection, endsAtMs, requestId, trace: { traceId } }: ExecutionRequest,
   identity: OperationIdentity,
   { requestTimeoutMs, observe }: ExecuteOptions,
 ): OperationDeadline {
-  return createDeadline(connection, requestTimeoutMs, () =>
+  return createDeadline(connection, Math.min(endsAtMs, performance.now() + requestTimeoutMs), () =>
     observe({ kind: "client-disconnected", requestId, traceId, ...identity }),
   );
 }

@@ -39,6 +39,8 @@ export interface ExecutionRequest {
   readonly rejectBlocked: ((identity: OperationIdentity) => void) | undefined;
   /** The fetches are aborted when it closes. */
   readonly connection: ClientConnection;
+  /** When the client stops waiting, by `performance.now`. Infinity: after REQUEST_TIMEOUT_MS. */
+  readonly endsAtMs: number;
   readonly cpu: RequestCpu;
   readonly record: GraphqlRequestRecord | undefined;
 }

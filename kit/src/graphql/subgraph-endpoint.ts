@@ -21,6 +21,7 @@ import { hasInexactNumber } from "../json/exact-json.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
 import { findPositionIncluding, writePositionHeader } from "../consistency/write-position-header.ts";
 import type { Writer } from "../postgres/postgres.ts";
+import { requireWaiting } from "../postgres/waiting-caller.ts";
 import { runInWriteScope } from "../postgres/write-scope.ts";
 import { invalidTokenChallenge } from "../http/challenges.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
@@ -111,6 +112,7 @@ function createRouter<Context extends object>(
   // Before Apollo Server, which would respond with a 500 to an invalid token.
   router.use(async (request, response, next) => {
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
+    requireWaiting();
     next();
   });
   // The scope collects the positions of the writes of all resolvers.

@@ -1,9 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { AppError } from "../errors/app-error.ts";
 import { AbortSource, createDisconnectSignal } from "./abort-source.ts";
-import { readDeadline } from "./deadline.ts";
 
 test("all listeners are called once, in order, and can read the reason", () => {
   const source = new AbortSource();
@@ -53,26 +51,4 @@ test("a client that disconnects before the end of its response aborts the signal
   expect(signal.aborted).toBe(true);
   response.destroy();
   expect(createDisconnectSignal(response).aborted).toBe(true);
-});
-
-test("work that has not started by the deadline is rejected, and may be retried", () => {
-  let nowMs = 5_000;
-  const deadline = readDeadline("250", () => nowMs);
-  deadline.requireTime();
-  nowMs += 249;
-  deadline.requireTime();
-  nowMs += 1;
-  const rejection = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
-  expect(() => deadline.requireTime()).toThrow(AppError);
-  expect(() => deadline.requireTime()).toThrow(rejection);
-  expect(() => readDeadline("0", () => nowMs).requireTime()).toThrow(rejection);
-});
-
-test("a request without a deadline, or with an invalid one, has no time limit", () => {
-  let nowMs = 0;
-  for (const text of [undefined, "", "soon", "-1", "1.5", "1e3", " 1"]) {
-    const deadline = readDeadline(text, () => nowMs);
-    nowMs += 1e9;
-    deadline.requireTime();
-  }
 });

@@ -3,6 +3,8 @@ import type { ServerResponse } from "node:http";
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
+  /** When it will be aborted at the latest, by `performance.now`. Absent if that is not known. */
+  readonly endsAtMs?: number;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
@@ -11,7 +13,13 @@ export interface AbortSignalLike {
 export class AbortSource implements AbortSignalLike {
   aborted = false;
   reason: unknown = undefined;
+  /** Only a statement to others: the owner aborts. */
+  readonly endsAtMs: number;
   #listeners: (() => void)[] = [];
+
+  constructor(endsAtMs = Infinity) {
+    this.endsAtMs = endsAtMs;
+  }
 
   addEventListener(_type: "abort", listener: () => void): void {
     this.#listeners.push(listener);
@@ -32,9 +40,20 @@ export class AbortSource implements AbortSignalLike {
   }
 }
 
-/** Aborted when the client disconnects before its response is finished; at once if it already has. */
-export function createDisconnectSignal(response: ServerResponse): AbortSignalLike {
-  const source = new AbortSource();
+/** The reason of a signal that is aborted because the client's deadline has passed. */
+export class DeadlinePassed extends Error {}
+
+/** For a request that the service completes if the client disconnects: a write. @param endsAtMs by `performance.now`. */
+export function createDeadlineSignal(endsAtMs = Infinity): AbortSource {
+  const source = new AbortSource(endsAtMs);
+  const abort = () => source.abort(new DeadlinePassed("The client's deadline has passed."));
+  if (endsAtMs < Infinity) setTimeout(abort, Math.max(0, endsAtMs - performance.now())).unref();
+  return source;
+}
+
+/** Also aborted when the client disconnects before its response is finished; at once if it already has. */
+export function createDisconnectSignal(response: ServerResponse, endsAtMs = Infinity): AbortSignalLike {
+  const source = createDeadlineSignal(endsAtMs);
   const onClose = () => {
     if (!response.writableFinished) source.abort(new Error("The client disconnected."));
   };

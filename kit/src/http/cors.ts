@@ -30,6 +30,7 @@ const commonRequestHeaders = [
   "tracestate",
   "baggage",
   "sentry-trace",
+  "x-deadline-ms",
   "x-request-id",
 ];
 const commonResponseHeaders = ["consistency-token", "retry-after", "traceparent", "www-authenticate", "x-request-id"];

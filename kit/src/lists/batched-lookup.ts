@@ -1,4 +1,7 @@
+import { currentCaller, joinCallers, runForCaller, type WaitingCaller } from "../postgres/waiting-caller.ts";
+
 interface PendingLookup<T> {
+  readonly caller: WaitingCaller | undefined;
   readonly id: string;
   readonly resolve: (row: T | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -19,13 +22,14 @@ export function batchLookups<T extends { readonly id: string }>(
     const batch = pending;
     pending = [];
     // Empty if `idsMax` was reached in this turn.
-    if (batch.length > 0) void settle(batch, findRows);
+    if (batch.length > 0)
+      void runForCaller(joinCallers(batch.map(({ caller }) => caller)), () => settle(batch, findRows));
   }
 
   return (id) =>
     new Promise((resolve, reject) => {
       if (pending.length === 0) setImmediate(send);
-      pending.push({ id, resolve, reject });
+      pending.push({ caller: currentCaller(), id, resolve, reject });
       if (pending.length >= idsMax) send();
     });
 }

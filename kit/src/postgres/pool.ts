@@ -20,6 +20,8 @@ const connectTimeoutMsMin = 10_000;
 /** With more of them, a new one would not be served in time. */
 const waitingPerConnectionMax = 200;
 
+export type Pool = ReturnType<typeof createPool>;
+
 /** A `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
 export function createPool(options: PoolOptions) {
   const waiting = new InFlightList<(reason: Error) => void>();
@@ -107,6 +109,8 @@ function toClientConfig(options: PoolOptions): pg.ClientConfig {
     idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
     // A server that has silently disappeared must not block a request for longer than a statement may take.
     query_timeout: options.statementTimeoutMs + 1_000,
+    // A statement ends when this process has ended, or has closed the connection because it could not cancel the statement.
+    options: "-c client_connection_check_interval=100",
     keepAlive: true,
   };
 }

@@ -2,6 +2,8 @@ import pg from "pg";
 import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { WritePosition } from "../feed/position.ts";
+import { type CancellableStatement, createCancellation, findError } from "./cancellation.ts";
+import { currentCaller, leftBy, requireWaiting } from "./waiting-caller.ts";
 import { addToWriteScope } from "./write-scope.ts";
 import {
   isConnectionLost,
@@ -11,11 +13,15 @@ import {
   isReadOnlySession,
   isTemporary,
 } from "./failures.ts";
-import { createPool, type PoolOptions } from "./pool.ts";
+import { createPool, type Pool, type PoolOptions } from "./pool.ts";
 
 /** `name` is that of the prepared statement, and of the statement in telemetry. */
 export interface Queryable {
-  /** Outside of a transaction it is repeated, at most twice, after a deadlock, a change of the schema or a failover. */
+  /**
+   * Outside of a transaction it is repeated, at most twice, after a deadlock, a change of the schema or a failover, and it must only read: it is
+   * cancelled when the request's caller leaves.
+   * @throws CallerLeft
+   */
   rows<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
@@ -62,22 +68,7 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
   const pool = createPool(options);
   const around = options.aroundStatement ?? ((_, run) => run());
   const reachability = createReachabilityChecks();
-
-  async function withConnection<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.acquire();
-    let connectionError: Error | undefined;
-    try {
-      const result = await run(client);
-      reachability.confirmAll();
-      return result;
-    } catch (error) {
-      if (isConnectionLost(error)) connectionError = error;
-      pool.renewAfter(client, error);
-      throw error;
-    } finally {
-      pool.release(client, connectionError);
-    }
-  }
+  const withConnection = createStatementRunner(pool, reachability.confirmAll);
 
   function reportCommitted(position: WritePosition | undefined): void {
     if (position === undefined) return;
@@ -86,14 +77,19 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
   }
 
   function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
-    return createWriter(onWrite, (name, text, values) => {
+    return createWriter(onWrite, (name, text, values, isRead) => {
       const query = { name, text, values: [...values] };
-      const run = () => (acquired ? acquired.query(query) : withConnection((client) => client.query(query)));
+      const run = async () => {
+        if (!acquired) return withConnection((client) => (isRead ? client : beginWrite(client)).query(query), isRead);
+        requireWaiting();
+        return acquired.query(query);
+      };
       return around(name, () => run().catch((error: unknown) => rethrowExplained(error, name)));
     });
   }
 
   async function runTransaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T> {
+    requireWaiting();
     const client = await around("acquire", () => pool.acquire());
     let connectionError: Error | undefined;
     let lastPosition: WritePosition | undefined;
@@ -103,7 +99,8 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
     try {
       await around("begin", () => client.query("begin"));
       const result = await work(writerFor(recordPosition, client));
-      await around("commit", () => client.query("commit"));
+      requireWaiting();
+      await around("commit", () => beginWrite(client).query("commit"));
       reachability.confirmAll();
       reportCommitted(lastPosition);
       return result;
@@ -135,11 +132,38 @@ function rethrowExplained(error: unknown, statement: string): never {
   throw error;
 }
 
-function findError(result: Promise<unknown>): Promise<Error | undefined> {
-  return result.then(
-    () => undefined,
-    (error: Error) => error,
-  );
+/** Runs one statement outside of a transaction. A connection whose statement was cancelled is released later than the caller gets its error. */
+function createStatementRunner(pool: Pool, onSuccess: () => void) {
+  const cancellation = createCancellation();
+  return async <T>(run: (client: pg.PoolClient) => Promise<T>, isRead = false): Promise<T> => {
+    const caller = currentCaller();
+    requireWaiting(caller);
+    const client = await pool.acquire();
+    let connectionError: Error | undefined;
+    let cancellable: CancellableStatement | undefined;
+    try {
+      requireWaiting(caller);
+      if (isRead && caller && !caller.hasWritten) cancellable = cancellation.watch(client, caller);
+      const result = await run(client);
+      onSuccess();
+      return result;
+    } catch (error) {
+      if (isConnectionLost(error)) connectionError = error;
+      pool.renewAfter(client, error);
+      throw caller && cancellable?.isCancelled ? leftBy(caller) : error;
+    } finally {
+      const cancelled = cancellable?.end();
+      if (cancelled) void cancelled.then((error) => pool.release(client, connectionError ?? error));
+      else pool.release(client, connectionError);
+    }
+  };
+}
+
+/** What follows decides whether the request's write was made: later statements of the request are not refused. */
+function beginWrite(client: pg.PoolClient): pg.PoolClient {
+  const caller = currentCaller();
+  if (caller) caller.hasWritten = true;
+  return client;
 }
 
 function createReachabilityChecks() {
@@ -159,14 +183,19 @@ function createReachabilityChecks() {
 
 function createWriter(
   onWrite: (position: WritePosition) => void,
-  run: (name: string, text: string, values: readonly unknown[]) => Promise<{ readonly rows: readonly unknown[] }>,
+  run: (
+    name: string,
+    text: string,
+    values: readonly unknown[],
+    isRead: boolean,
+  ) => Promise<{ readonly rows: readonly unknown[] }>,
 ): Writer {
   return {
     async rows<Row>(name: string, text: string, values: readonly unknown[] = []) {
-      return (await run(name, text, values)).rows as readonly Row[];
+      return (await run(name, text, values, true)).rows as readonly Row[];
     },
     async write<Row>(name: string, text: string, values: readonly unknown[] = []) {
-      const result = await run(name, `${text}, ${positionColumns}`, values);
+      const result = await run(name, `${text}, ${positionColumns}`, values, false);
       const rows = result.rows as readonly (Row & PositionColumns)[];
       // All rows of a statement have the same position.
       const [first] = rows;

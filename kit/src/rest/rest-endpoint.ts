@@ -1,7 +1,6 @@
-// Serves a service's REST routes. The order of a request: method (405, or 204 to OPTIONS), `Vary`, deadline, token (401), query (400),
+// Serves a service's REST routes. The order of a request: method (405, or 204 to OPTIONS), `Vary`, token (401), query (400),
 // body (413, 415, 400), deadline passed (503), handler, conditions (304), response.
 import express, { type Request, type Response, type Router } from "express";
-import { deadlineHeader, readDeadline } from "../http/deadline.ts";
 import { AppError, type ParameterProblem } from "../errors/app-error.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { mediaTypes, readBody } from "./body.ts";
@@ -12,6 +11,7 @@ import { listMethods, publicPath, respondWithError, respondToUndeclaredMethod } 
 import type { RouteDeclaration } from "./routes.ts";
 import { runAndAddWritePosition } from "../consistency/write-position-header.ts";
 import type { Writer } from "../postgres/postgres.ts";
+import { requireWaiting } from "../postgres/waiting-caller.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
@@ -126,7 +126,6 @@ async function handle<R extends readonly RouteDeclaration[]>(
   route: RouteDeclaration,
   request: Request,
 ): Promise<RestResponse | ConditionalResponse> {
-  const deadline = readDeadline(request.get(deadlineHeader));
   const header = (name: string) => request.get(name);
   const isRead = route.method === "GET";
   const identity = await options.authenticate(request.headers.authorization);
@@ -143,7 +142,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
     path: publicPath(request),
     isConditional: isRead && hasConditions(header),
   };
-  deadline.requireTime();
+  requireWaiting();
   const handler = options.handlers[route.id as R[number]["id"]];
   const result = await handler(restRequest);
   // `readFilters` and `respondWithList` have thrown these problems, if the handler called them.

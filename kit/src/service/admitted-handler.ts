@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Admission } from "../admission/admission.ts";
 import { overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
+import { deadlineHeader, readDeadline } from "../http/deadline.ts";
 import type { PriorityClass } from "../admission/priority.ts";
 
 const sameCaller = "";
@@ -19,14 +20,25 @@ export function createAdmittedHandler(admission: Admission, handler: RequestList
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    if (await isAdmitted) handle(request, response);
-    else respondOverloaded(response, overloadedProblem);
+    const arrivedMs = performance.now();
+    if (await isAdmitted) {
+      subtractWait(request, performance.now() - arrivedMs);
+      handle(request, response);
+    } else respondOverloaded(response, overloadedProblem);
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    response.once("close", () => admission.leave(sameCaller, 0));
+    const leave = () => admission.leave(sameCaller, 0);
+    // The caller may have disconnected while its request waited.
+    if (response.closed) return leave();
+    response.once("close", leave);
     handler(request, response);
   }
+}
+
+function subtractWait({ headers }: IncomingMessage, waitedMs: number): void {
+  const remainingMs = readDeadline(headers[deadlineHeader]) - waitedMs;
+  if (remainingMs < Infinity) headers[deadlineHeader] = String(Math.max(0, Math.floor(remainingMs)));
 }
 
 function priorityOf({ method, url = "" }: IncomingMessage): PriorityClass {

@@ -15,6 +15,7 @@ import { readAppliedMigrations } from "../postgres/applied-migrations.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
 import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
+import { createCaller, runForCaller } from "../postgres/waiting-caller.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
@@ -98,6 +99,7 @@ export async function createServiceApp<Context extends object, const R extends r
   });
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
   if (observer) app.use((request, response, next) => observer.observe(request, response, next));
+  app.use((request, response, next) => runForCaller(createCaller(request, response), next));
   app.use("/graphql", graphql.router);
   for (const [version, versionHandlers] of Object.entries(handlers)) {
     const options = {

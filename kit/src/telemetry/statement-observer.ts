@@ -1,3 +1,4 @@
+import { CallerLeft } from "../postgres/waiting-caller.ts";
 import { errorTypeOf } from "./tracing/error-type.ts";
 import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -22,7 +23,7 @@ export function createStatementObserver(
     try {
       return await run();
     } catch (error) {
-      outcome = isConstraintViolation(error) ? "rejected" : "failed";
+      outcome = outcomeOf(error);
       span?.fail(errorTypeOf(error));
       throw error;
     } finally {
@@ -34,6 +35,11 @@ export function createStatementObserver(
 
 /** Integrity constraint violation (PostgreSQL manual, appendix A), such as a duplicate email address. */
 const constraintViolationCode = /^23\w{3}$/;
+
+function outcomeOf(error: unknown): "cancelled" | "rejected" | "failed" {
+  if (error instanceof CallerLeft) return "cancelled";
+  return isConstraintViolation(error) ? "rejected" : "failed";
+}
 
 function isConstraintViolation(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

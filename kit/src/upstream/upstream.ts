@@ -1,7 +1,7 @@
 // How requests reach a service: choice of a replica, attempts, retries.
 import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
-import { deadlineHeader } from "../http/deadline.ts";
+import { deadlineHeader, toServiceDeadline } from "../http/deadline.ts";
 import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
@@ -46,7 +46,7 @@ export interface UpstreamRequest extends TransportRequest {
   readonly isIdempotent: boolean;
   /** For everything, with the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  readonly sendsDeadline?: boolean;
+  /** Its `endsAtMs` limits the time that the service is given. */
   readonly signal?: AbortSignalLike;
   /** Each attempt becomes a span and sends its `traceparent`: `headers` must contain none. */
   readonly traced?: TracedRequest | undefined;
@@ -192,7 +192,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     if (this.isFull) return failed("overloaded", undefined, new Error(`${this.#requestsMax} requests are in flight`));
     this.#inFlight++;
     const deadline = createDeadline(request.timeoutMs, request.signal);
-    const endsAtMs = this.#nowMs() + request.timeoutMs;
+    const endsAtMs = Math.min(this.#nowMs() + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
     let result: UpstreamResult<Body> | undefined;
     try {
       const lookup = this.#addresses.refresh();
@@ -219,7 +219,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     let fallback: AttemptResult<Body> | undefined;
     this.#budget.deposit();
     let replica = this.#replicas.choose(request.isIdempotent);
-    while (replica && !deadline.ended) {
+    while (replica && !deadline.ended && this.#hasTime(inProgress)) {
       const result = await this.#attempt(replica, inProgress);
       const reason = toRetryReason(result);
       replica = reason === undefined ? undefined : this.#chooseNext(inProgress, reason, result);
@@ -235,10 +235,15 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     if (fallback?.kind === "response") return fallback;
     if (deadline.ended) return failed(deadline.ended.reason, tried.at(-1)?.name, deadline.ended.cause);
     // Created only now, since its stack trace costs as much as a whole attempt.
+    if (!fallback && !this.#hasTime(inProgress)) return failed("timeout", undefined, new Error("Too late to be sent"));
     if (!fallback) return failed("refused", undefined, new Error("No address is known"));
     // For the caller, also if the request has time left.
     const reason = fallback.reason === "attempt-timeout" ? "timeout" : fallback.reason;
     return failed(reason, fallback.replica, fallback.cause);
+  }
+
+  #hasTime({ endsAtMs }: Pick<RequestInProgress<Connection, ResponseBody>, "endsAtMs">): boolean {
+    return toServiceDeadline(endsAtMs - this.#nowMs()) > 0;
   }
 
   async #attempt<Body extends ResponseBody>(
@@ -320,9 +325,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
 }
 
 function toTransportRequest(request: UpstreamRequest, remainingMs: number, span: Span | undefined): TransportRequest {
-  if (!span && !request.sendsDeadline) return request;
-  const headers = [...request.headers];
-  if (request.sendsDeadline) headers.push(deadlineHeader, String(Math.max(1, Math.floor(remainingMs))));
+  // At least 1: `#hasTime` was called in the same millisecond.
+  const headers = [...request.headers, deadlineHeader, String(Math.max(1, toServiceDeadline(remainingMs)))];
   if (span) headers.push("traceparent", span.traceParent);
   return { ...request, headers };
 }

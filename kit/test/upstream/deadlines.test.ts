@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { AbortSource } from "../../src/http/abort-source.ts";
 import { createLatencyWindow } from "../../src/upstream/latency-window.ts";
 import type { RetryBudgetLimits } from "../../src/upstream/retry-budget.ts";
 import { hang, holdResponse, type Respond, reset, respondOk, start } from "./replica.ts";
@@ -37,6 +38,27 @@ test("an aborted request ends at once, at the replica too", async () => {
   expect(await sent).toMatchObject({ kind: "failed", reason: "aborted", cause: "disconnected" });
   await closed;
   expect(seen).toEqual([]);
+});
+
+test("a request is not sent if its caller has no time left for a response", async () => {
+  const [replica] = await start(1);
+  const { upstream } = open([replica.url]);
+  const signal = new AbortSource(performance.now() + 4);
+  expect(await upstream.send({ ...read, signal })).toMatchObject({ kind: "failed", reason: "timeout" });
+  expect(replica.requests).toBe(0);
+});
+
+test("a replica gets the time of the caller, if that is shorter than the request's", async () => {
+  const [replica] = await start(1);
+  const sent: unknown[] = [];
+  replica.respond = (response, request) => {
+    sent.push(Number(request.headers["x-deadline-ms"]));
+    response.end();
+  };
+  const { upstream } = open([replica.url]);
+  await upstream.send({ ...read, signal: new AbortSource(performance.now() + 2_000) });
+  await upstream.send({ ...read, timeoutMs: 1_000, signal: new AbortSource(performance.now() + 2_000) });
+  expect(sent).toEqual([expect.closeTo(1_890, -2), expect.closeTo(940, -2)]);
 });
 
 test("a request that is aborted before it starts is not sent", async () => {

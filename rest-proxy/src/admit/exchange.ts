@@ -11,6 +11,8 @@ export interface Exchange {
   readonly method: string;
   readonly url: string;
   readonly requestId: string;
+  /** By `performance.now`. */
+  readonly arrivedMs: number;
   readonly proxyHeaders: ProxyHeaders;
   readonly record: RequestRecord;
 }
@@ -43,7 +45,7 @@ export function openExchange(
   const record = observer?.begin(request, response, requestId) ?? createRequestRecord(undefined, headers);
   proxyHeaders.ids.push("X-Request-Id", requestId, "traceparent", record.traceParent);
   proxyHeaders.onEvery.push("X-Content-Type-Options", "nosniff");
-  return { request, response, method, url, requestId, proxyHeaders, record };
+  return { request, response, method, url, requestId, arrivedMs: performance.now(), proxyHeaders, record };
 }
 
 const loggedPathCharactersMax = 256;

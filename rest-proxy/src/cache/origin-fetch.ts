@@ -21,8 +21,8 @@ import type { StaleRules } from "./reuse-rules.ts";
 import type { TtlSet } from "@tributary/kit/collections/ttl-set";
 
 export interface MissOrRefresh extends Omit<CacheExchange, "response"> {
-  /** Undefined for a background refresh. */
-  readonly response: ServerResponse | undefined;
+  /** Undefined for a background refresh, and once the client has left at its deadline. */
+  response: ServerResponse | undefined;
   /** Stale, or does not meet the client's demands. */
   readonly entry: Entry | undefined;
   readonly forwarded: ForwardReason;

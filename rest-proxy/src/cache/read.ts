@@ -3,7 +3,7 @@
  * to the origin that other clients share; this client's own request.
  */
 import type { ServerResponse } from "node:http";
-import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import { createDeadlineSignal, createDisconnectSignal, DeadlinePassed } from "@tributary/kit/http/abort-source";
 import type { CacheLookup, CacheObservation, ForwardReason, OriginFetchers } from "./cache-request.ts";
 import { hasToken, type SharedFetch, type SharedFetches } from "./coalescing.ts";
 import { type Entry, isFresh, isSentAfter, secondsLeft } from "./entry.ts";
@@ -128,7 +128,7 @@ export function createReads(options: ReadOptions): Reads {
 
 /** No other client waits for the response. */
 async function fetchAlone(fetcher: CacheFetcher, miss: Miss): Promise<void> {
-  const signal = createDisconnectSignal(miss.response);
+  const signal = createDisconnectSignal(miss.response, miss.endsAtMs);
   await fetcher.fetch({ ...miss, signal, withConditions: true, isWanted: () => false });
 }
 
@@ -149,9 +149,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
       const inFlight = sharedFetches.find(lookup, isValidation);
       if (!inFlight) {
         if (sharedFetches.inFlight >= backgroundMax) return false;
-        const started = start(lookup, isValidation);
-        started.join(response, miss.onInformation);
-        await runShared(fetcher, started, miss);
+        await startShared(fetcher, start(lookup, isValidation), miss);
         return true;
       }
       const hasResponded = await awaitShared(inFlight, miss);
@@ -169,7 +167,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
     const { lookup, response, addHeaders, forwarded } = miss;
     // Whether the response is for every client is not known yet: of a request with a token, only its own client is informed.
     const leave = shared.join(response, hasToken(lookup) ? undefined : miss.onInformation);
-    const outcome = await shared.outcome.finally(leave);
+    const outcome = await waitUntil(miss.endsAtMs, shared.outcome).finally(leave);
     if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;
     const isAccepted = isStale ? acceptsStale(lookup, entry) : isSentAfter(entry, lookup.sentAfter);
@@ -210,10 +208,38 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
   return { fetchShared, refresh };
 }
 
+/** At the client's deadline the fetch continues without its response, if other clients wait. */
+async function startShared(fetcher: CacheFetcher, shared: SharedFetch, miss: Miss): Promise<void> {
+  const leave = shared.join(miss.response, miss.onInformation);
+  const detachable: MissOrRefresh = { ...miss };
+  try {
+    await waitUntil(miss.endsAtMs, runShared(fetcher, shared, detachable));
+  } catch (error) {
+    if (error instanceof DeadlinePassed) {
+      detachable.response = undefined;
+      leave();
+    }
+    throw error;
+  }
+}
+
+/** @throws DeadlinePassed */
+async function waitUntil<T>(endsAtMs: number | undefined, result: Promise<T>): Promise<T> {
+  if (endsAtMs === undefined) return result;
+  const signal = createDeadlineSignal(endsAtMs);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason));
+  return Promise.race([result, late]);
+}
+
 async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissOrRefresh): Promise<void> {
   try {
     await fetcher.fetch({
       ...miss,
+      // Read when the origin responds.
+      get response() {
+        return miss.response;
+      },
       onInformation: shared.inform,
       signal: shared.signal,
       withConditions: false,

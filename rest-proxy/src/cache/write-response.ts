@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import { createDeadlineSignal, createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { InformationListener } from "@tributary/kit/upstream/transport";
 import { destroyBody, endWith, relayBody } from "./body-relay.ts";
@@ -12,6 +12,7 @@ import type {
   OriginResponse,
 } from "./cache-request.ts";
 import { isNotModified } from "./conditional.ts";
+import { isSafe } from "./invalidation.ts";
 import { ownPolicyField } from "./policy.ts";
 import { ageSeconds, type Entry, secondsLeft } from "./entry.ts";
 
@@ -91,6 +92,8 @@ export interface CacheExchange {
   readonly addHeaders: AddHeaders;
   /** Forwards an informational response to the client, until the final one begins. */
   readonly onInformation?: InformationListener | undefined;
+  /** When the client stops waiting, by `performance.now`. Absent: its response takes as long as the origin does. */
+  readonly endsAtMs?: number | undefined;
 }
 
 export interface PastCacheRequest extends CacheExchange {
@@ -104,10 +107,10 @@ export interface PastCacheRequest extends CacheExchange {
 /** Relays the response without storing it. @throws the error of the origin fetch; nothing is written then. */
 export async function forwardPastCache(
   { name, observe }: { readonly name: string; readonly observe: (observation: CacheObservation) => void },
-  { lookup, response, fetchers, addHeaders, onInformation, forwarded, onResponse, onError }: PastCacheRequest,
+  { lookup, response, fetchers, addHeaders, onInformation, forwarded, onResponse, onError, endsAtMs }: PastCacheRequest,
 ): Promise<void> {
-  const signal = createDisconnectSignal(response);
   const method = lookup.request.method ?? "";
+  const signal = isSafe(method) ? createDisconnectSignal(response, endsAtMs) : createDeadlineSignal(endsAtMs);
   let fetched: OriginResponse;
   try {
     fetched = await fetchers.fetch({ method, headers: fetchers.headers, signal, onInformation });

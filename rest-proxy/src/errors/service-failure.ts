@@ -1,3 +1,4 @@
+import { DeadlinePassed } from "@tributary/kit/http/abort-source";
 import { AppError, type AppErrorOptions, type ErrorCode, internalErrorMessage } from "@tributary/kit/errors/app-error";
 
 /**
@@ -51,6 +52,7 @@ export function isConnectionError(error: unknown): boolean {
  */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof DeadlinePassed) return gatewayTimeout(error);
   if (isConnectionError(error)) return badGateway(error);
   return new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage, { cause: error });
 }

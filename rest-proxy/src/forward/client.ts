@@ -4,7 +4,7 @@ import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import { type AbortSignalLike, DeadlinePassed } from "@tributary/kit/http/abort-source";
 import {
   type InformationListener,
   type ResponseBody,
@@ -138,7 +138,6 @@ function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: 
     body,
     signal,
     timeoutMs,
-    sendsDeadline: true,
     isIdempotent: isIdempotent(request),
     onInformation,
     traced: span && { parent: span, name: `forward ${service}`, attributes: { "tributary.service": service } },
@@ -187,7 +186,7 @@ function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
 }
 
 function toError({ reason, cause, replica }: UpstreamFailure): Error {
-  if (reason === "timeout") return gatewayTimeout(cause, replica);
+  if (reason === "timeout" || cause instanceof DeadlinePassed) return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
   // `overloaded` does not occur, since `send` checks `isFull`.
   return badGateway(cause, replica);

@@ -16,13 +16,15 @@ export interface OperationDeadline {
   clear(): void;
 }
 
-/** @param onDisconnected is not called for a request whose signal is never used. */
+/**
+ * @param endsAtMs by `performance.now`.
+ * @param onDisconnected is not called for a request whose signal is never used.
+ */
 export function createDeadline(
   connection: ClientConnection,
-  timeoutMs: number,
+  endsAtMs: number,
   onDisconnected: () => void,
 ): OperationDeadline {
-  const deadlineMs = performance.now() + timeoutMs;
   let source: AbortSource | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -32,10 +34,10 @@ export function createDeadline(
   };
 
   function start(): AbortSource {
-    const started = new AbortSource();
+    const started = new AbortSource(endsAtMs);
     source = started;
     const abortLate = () => started.abort("timeout" satisfies AbortReason);
-    const remainingMs = deadlineMs - performance.now();
+    const remainingMs = endsAtMs - performance.now();
     // The deadline may have passed, or the client have disconnected, while the operation was planned: then no fetch is sent.
     if (remainingMs <= 0) abortLate();
     else timer = setTimeout(abortLate, remainingMs);

@@ -146,6 +146,30 @@ test("when the first client disconnects, the others get the response, and it is 
   expect(requestCount()).toBe(1);
 });
 
+test("each client leaves at its own deadline, and the last one aborts the request to the origin", async () => {
+  const { send, nextRequest } = await setUp();
+  const first = send("/a", { "leaves-after": "500" });
+  const pending = await nextRequest();
+  const second = send("/a", { "leaves-after": "800" });
+  for (const { response } of [first, second]) {
+    expect(await response).toMatchObject({ status: 502, body: "Error: The client's deadline has passed." });
+  }
+  await pending.closed;
+});
+
+test("when the first client leaves at its deadline, the others get the response, and it is stored", async () => {
+  const { send, nextRequest, get, requestCount, received } = await setUp();
+  const first = send("/a", { "leaves-after": "500" });
+  const pending = await nextRequest();
+  const second = send("/a");
+  await received(2);
+  expect((await first.response).status).toBe(502);
+  pending.respond(200, fresh, "hello");
+  expect((await second.response).body).toBe("hello");
+  expect((await get("/a")).body).toBe("hello");
+  expect(requestCount()).toBe(1);
+});
+
 test("a client that disconnects while waiting for a private response causes no further request", async () => {
   const { send, nextRequest, requestCount, received, disconnected } = await setUp();
   const first = send("/a");

@@ -133,7 +133,8 @@ async function forward(
   const varyValueOf = (field: string) => request.headers[field]?.toString();
   const origin = target.startsWith("/other/") ? "other" : "origin";
   // Headers of these tests only: the caller of the cache decides what a client demands.
-  const { "sent-after": mark, "forbids-stale": forbids } = request.headers;
+  const { "sent-after": mark, "forbids-stale": forbids, "leaves-after": leavesAfterMs } = request.headers;
+  const endsAtMs = leavesAfterMs === undefined ? undefined : performance.now() + Number(leavesAfterMs);
   const demands = { sentAfter: mark === undefined ? undefined : Number(mark), forbidsStale: forbids !== undefined };
   const lookup = { origin, key: target, request, varyValueOf, ...demands };
   const addHeaders = (list: string[]) => [...list, "X-Own", "1"];
@@ -141,9 +142,11 @@ async function forward(
   if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
   const fetch = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
-  await cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders }).catch((error: unknown) => {
-    response.writeHead(502).end(String(error));
-  });
+  await cache
+    .respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, endsAtMs })
+    .catch((error: unknown) => {
+      response.writeHead(502).end(String(error));
+    });
 }
 
 function toRequestStub(request: IncomingMessage, response: ServerResponse): OriginRequestStub {

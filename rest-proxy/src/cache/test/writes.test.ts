@@ -166,8 +166,15 @@ type Settle = (writing: Arrived, all: SetUp) => Promise<unknown>;
 const settlings: readonly (readonly [string, Settle])[] = [
   ...[200, 412, 503].map((status) => [`got ${status}`, settleWith(status)] as const),
   ["got no response", ({ atOrigin, response }) => (atOrigin.response.destroy(), response)],
-  ["lost its client", ({ disconnect }, { disconnected }) => (disconnect(), disconnected(1))],
+  ["was completed without its client", completeWithoutClient],
 ];
+
+async function completeWithoutClient({ disconnect, atOrigin }: Arrived, { disconnected, observed }: SetUp) {
+  disconnect();
+  await disconnected(1);
+  atOrigin.respond(200, []);
+  await expect.poll(() => observed.map(({ kind }) => kind)).toContain("bypass");
+}
 
 function settleWith(status: number): Settle {
   return ({ atOrigin, response }: Arrived) => (atOrigin.respond(status, []), response);

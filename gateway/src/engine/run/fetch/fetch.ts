@@ -1,4 +1,6 @@
 // Stage 4 of 5: run. The layers of a fetch, composed once per supergraph.
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import { toServiceDeadline } from "@tributary/kit/http/deadline";
 import { withEntityCache } from "./cached-fetch.ts";
 import { withMemo } from "./fetch-memo.ts";
 import { withSharing } from "./fetch-sharing.ts";
@@ -22,5 +24,9 @@ export function createFetch(o: FetchOptions): Fetch {
 }
 
 function unlessAborted(next: Fetch): Fetch {
-  return (request, signal) => (signal.aborted ? Promise.resolve(abandonedFetch()) : next(request, signal));
+  return (request, signal) => (isOver(signal) ? Promise.resolve(abandonedFetch()) : next(request, signal));
+}
+
+function isOver({ aborted, endsAtMs = Infinity }: AbortSignalLike): boolean {
+  return aborted || toServiceDeadline(endsAtMs - performance.now()) <= 0;
 }

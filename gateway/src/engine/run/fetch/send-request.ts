@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. The innermost layer of a fetch.
 import { readWritePosition } from "@tributary/kit/feed/position";
+import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import type { EntityCache } from "../caching/entity-cache.ts";
@@ -7,6 +8,7 @@ import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
 import { acceptedCodings } from "./decompress-response.ts";
 import { CollectedHeaders } from "../../../subgraph-settings/response-headers.ts";
 import type { ClientRequest, Fetch, SubgraphRequest } from "./subgraph-request.ts";
+import type { AbortReason } from "./subgraph-client.ts";
 import { readSubgraphResponse } from "./subgraph-response.ts";
 
 export interface SendOptions {
@@ -23,7 +25,8 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
     const headers = listHeaders(request, traced === undefined);
     const { sendsOperationNames } = subgraph.settings;
     const named = sendsOperationNames ? addOperationName(body, request) : body;
-    const reply = await subgraph.client.post(named, { headers, isIdempotent: !isMutation, signal, traced });
+    const sendSignal = isMutation ? withoutDisconnect(signal) : signal;
+    const reply = await subgraph.client.post(named, { headers, isIdempotent: !isMutation, signal: sendSignal, traced });
     if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
     if (reply.kind === "response") addResponseHeaders(reply.headers, request);
     const { errors } = subgraph.settings;
@@ -32,6 +35,15 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
     request.onResult?.(result);
     return result;
   };
+}
+
+/** A mutation in flight is completed although its client has disconnected. */
+function withoutDisconnect(signal: AbortSignalLike): AbortSignalLike {
+  const source = new AbortSource(signal.endsAtMs);
+  signal.addEventListener("abort", () => {
+    if (signal.reason === ("timeout" satisfies AbortReason)) source.abort(signal.reason);
+  });
+  return source;
 }
 
 function addWrite(

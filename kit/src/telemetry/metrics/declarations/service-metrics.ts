@@ -27,9 +27,9 @@ export const serviceMetrics = {
   },
   tributary_service_database_statement_duration_seconds: {
     kind: "histogram",
-    help: "Time of SQL statements by name, with the wait for a connection; outcome is ok, rejected (by a constraint: an error of the client) or failed.",
+    help: "Time of SQL statements by name, with the wait for a connection; outcome is ok, rejected (by a constraint: an error of the client), cancelled (no caller waited any longer) or failed.",
     labels: ["statement", "outcome"],
-    expected: { outcome: ["ok", "rejected", "failed"] },
+    expected: { outcome: ["ok", "rejected", "cancelled", "failed"] },
     buckets: statementSeconds,
   },
   tributary_service_token_key_fetches_total: tokenKeyFetches,

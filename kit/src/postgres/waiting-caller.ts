@@ -1,0 +1,68 @@
+// For whom a statement runs. A statement that no caller waits for takes a connection from those who wait.
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError } from "../errors/app-error.ts";
+import { AbortSource, type AbortSignalLike, createDisconnectSignal } from "../http/abort-source.ts";
+import { deadlineHeader, readDeadline } from "../http/deadline.ts";
+
+export interface WaitingCaller {
+  /** Aborted when the caller disconnects. */
+  readonly disconnected: AbortSignalLike;
+  /** When it stops waiting, by `performance.now`; Infinity if it has set no deadline. */
+  readonly endsAtMs: number;
+  /** Set before the first commit is sent. From then on the request is completed: an error would say that nothing was changed. */
+  hasWritten: boolean;
+}
+
+/** Its statement did not run, or was cancelled, or its transaction was rolled back. */
+export class CallerLeft extends AppError {}
+
+const callers = new AsyncLocalStorage<WaitingCaller | undefined>();
+
+export function runForCaller<T>(caller: WaitingCaller | undefined, run: () => T): T {
+  return callers.run(caller, run);
+}
+
+/** Undefined outside of a request, as in a script: then nothing is refused or cancelled. */
+export function currentCaller(): WaitingCaller | undefined {
+  return callers.getStore();
+}
+
+export function createCaller(request: IncomingMessage, response: ServerResponse): WaitingCaller {
+  const endsAtMs = performance.now() + readDeadline(request.headers[deadlineHeader]);
+  return { disconnected: createDisconnectSignal(response), endsAtMs, hasWritten: false };
+}
+
+/** @throws CallerLeft if the caller has disconnected, or its deadline has passed. */
+export function requireWaiting(caller = currentCaller()): void {
+  if (caller === undefined || caller.hasWritten) return;
+  if (caller.disconnected.aborted || performance.now() >= caller.endsAtMs) throw leftBy(caller);
+}
+
+export function leftBy({ disconnected }: WaitingCaller): CallerLeft {
+  // Without a 5xx status, since the service has not failed. No client gets this response.
+  if (disconnected.aborted) return new CallerLeft("REQUEST_TIMEOUT", "The caller has disconnected.");
+  const message = "The deadline of the request has passed. Nothing was changed.";
+  return new CallerLeft("SERVICE_UNAVAILABLE", message, { retryAfterSeconds: 1 });
+}
+
+/** Leaves with the last of `all`. Undefined, which never leaves, if one of them never does. */
+export function joinCallers(all: readonly (WaitingCaller | undefined)[]): WaitingCaller | undefined {
+  const distinct = new Set(all);
+  const [first] = distinct;
+  if (distinct.size === 1 && !first?.hasWritten) return first;
+  const disconnected = new AbortSource();
+  let endsAtMs = 0;
+  let waitingCount = distinct.size;
+  const leave = () => {
+    waitingCount--;
+    if (waitingCount === 0) disconnected.abort(undefined);
+  };
+  for (const caller of distinct) {
+    if (caller === undefined || caller.hasWritten) return undefined;
+    endsAtMs = Math.max(endsAtMs, caller.endsAtMs);
+    if (caller.disconnected.aborted) leave();
+    else caller.disconnected.addEventListener("abort", leave);
+  }
+  return { disconnected, endsAtMs, hasWritten: false };
+}
