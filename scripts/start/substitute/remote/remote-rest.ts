@@ -41,13 +41,14 @@ const restPrefix = /^\/rest(?=\/)/;
 
 /** @param origin of the remote's REST proxy. */
 export function createRestForwarder(origin: string): RestForwarder & { close(): Promise<void> } {
+  const transport = createBufferedTransport(bodyBytesMax);
   const upstream = createUpstream({
     urls: [origin],
     requestsMax,
     open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
     close: (pool) => pool.close(),
+    probeTransport: transport,
   });
-  const transport = createBufferedTransport(bodyBytesMax);
   return {
     async forward(request, response, body) {
       const { method = "GET", url = "/", rawHeaders } = request;
