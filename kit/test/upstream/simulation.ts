@@ -78,10 +78,11 @@ export function startSimulation(
       return outcome;
     },
     async run(ms) {
-      const endMs = performance.now() + ms;
-      setTimeout(() => {}, ms);
+      // Timers run at whole milliseconds.
+      const endMs = Math.ceil(performance.now() + ms);
+      setTimeout(() => {}, endMs - performance.now());
       await settle();
-      while (performance.now() < endMs) {
+      while (performance.now() < endMs && vi.getTimerCount() > 0) {
         vi.advanceTimersToNextTimer();
         await settle();
       }
