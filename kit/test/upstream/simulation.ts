@@ -21,7 +21,7 @@ export interface SimulatedReplica {
 }
 
 /** One attempt, or one probe of the breaker. */
-export interface Attempt {
+interface Attempt {
   readonly path: string;
   readonly replica: SimulatedReplica;
   readonly isProbe: boolean;

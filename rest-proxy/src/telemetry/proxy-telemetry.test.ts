@@ -283,7 +283,14 @@ test("failures of the platform are logged as warnings or errors, input of client
   const failed = { service: "things", replica, code: "BAD_GATEWAY", cause: new Error("refused"), ...aboutRequest };
   for (let i = 0; i < 100; i++) observe({ kind: "service-failed", ...failed });
   observe({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
-  observe({ kind: "replica-ejected", reason: "failing", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
+  observe({
+    kind: "replica-ejected",
+    reason: "failing",
+    replica,
+    pauseMs: 1_000,
+    cause: new Error("reset"),
+    service: "things",
+  });
   observe({ kind: "replica-restored", replica, service: "things" });
   observe({ kind: "dns-lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
   observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause: new Error("refused") });
