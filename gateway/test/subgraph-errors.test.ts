@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { respondJson, type Fault } from "./helpers/subgraphs.ts";
@@ -291,6 +292,45 @@ test("a 503 without data is SUBGRAPH_UNAVAILABLE, unless its errors are for the 
   expect(await codeOf({ errors: [{ message: "Who?", extensions: { code: "UNAUTHENTICATED" } }] })).toBe(
     "UNAUTHENTICATED",
   );
+});
+
+test("the Retry-After of a 429 or 503 is in the errors of its fields", async () => {
+  const errorFor = async (status: number, retryAfter: string, body: object) => {
+    library.people.fault = (response, ...rest) => {
+      response.setHeader("Retry-After", retryAfter);
+      respondWith(body, status)(response, ...rest);
+    };
+    return (await gateway.send("{ whoAmI }")).body.errors[0].extensions;
+  };
+  const masked = { errors: [{ message: "busy" }] };
+  const unavailable = { code: "SUBGRAPH_UNAVAILABLE", service: "people" };
+  expect(await errorFor(503, "7", masked)).toEqual({ ...unavailable, retryAfterSeconds: 7 });
+  expect(await errorFor(429, new Date(Date.now() - 1_000).toUTCString(), masked)).toEqual({
+    ...unavailable,
+    retryAfterSeconds: 0,
+  });
+  expect(await errorFor(503, "soon", masked)).toEqual(unavailable);
+  const forbidden = { errors: [{ message: "No.", extensions: { code: "FORBIDDEN" } }] };
+  expect(await errorFor(429, "3", forbidden)).toEqual({ code: "FORBIDDEN", service: "people", retryAfterSeconds: 3 });
+});
+
+test("while a subgraph is silent, its fields fail at once with retryAfterSeconds, and work again once it responds", async () => {
+  library.people.isFrozen = true;
+  const waiting: Promise<unknown>[] = [];
+  const breakerChanges = () =>
+    gateway.observations.flatMap((observation) => (observation.kind === "breaker-changed" ? [observation.isOpen] : []));
+  // Equal fetches would be shared.
+  for (let id = 0; !breakerChanges().includes(true) && id < 200; id++) {
+    waiting.push(gateway.send(`{ person(id: ${id}) { name } }`));
+    await sleep(50);
+  }
+  const { body } = await gateway.send("{ whoAmI }");
+  const extensions = { code: "SUBGRAPH_UNAVAILABLE", service: "people", retryAfterSeconds: 1 };
+  expect(body.errors).toMatchObject([{ path: ["whoAmI"], extensions }]);
+  library.people.isFrozen = false;
+  await vi.waitUntil(() => breakerChanges().at(-1) === false, { timeout: 20_000 });
+  expect((await gateway.send("{ whoAmI }")).body.errors).toBeUndefined();
+  await Promise.all(waiting);
 });
 
 test("a null that propagated to the subgraph's data makes every field of the fetch null, with an error for each", async () => {

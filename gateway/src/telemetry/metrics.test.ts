@@ -42,7 +42,7 @@ describe("metrics of observations", () => {
       paths: ["_entities.0"],
     });
     count({ kind: "retry-over-budget", service: "users", replica });
-    count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
+    count({ kind: "replica-ejected", reason: "failing", service: "users", replica, pauseMs: 1_000, cause });
     count({ kind: "dns-lookup-failed", service: "users", host: "users", cause });
     count({ kind: "supergraph-loaded", id: "a", subgraphs: ["users", "posts"], tookMs: 3 });
     count({ kind: "supergraph-rejected", subgraphs: [], id: "b", cause });
@@ -63,8 +63,9 @@ describe("metrics of observations", () => {
       'subgraph_fetches_total{subgraph="posts",outcome="SUBGRAPH_TIMEOUT"} 0',
       'subgraph_responses_invalid_total{subgraph="users"} 1',
       'replica_ejections_total{subgraph="users"} 1',
-      'replicas_ejected{subgraph="users"} 1',
-      'replicas_ejected{subgraph="posts"} 0',
+      'replicas_ejected{subgraph="users",reason="failing"} 1',
+      'replicas_ejected{subgraph="posts",reason="failing"} 0',
+      'breaker_open{subgraph="posts"} 0',
       'lookup_failures_total{subgraph="users"} 1',
       'supergraph_loads_total{result="loaded"} 1',
       'supergraph_loads_total{result="rejected"} 1',
@@ -73,10 +74,10 @@ describe("metrics of observations", () => {
     expect(missing).toEqual([]);
     expect(text).toMatch(/\ntributary_gateway_supergraph_loaded_timestamp_seconds 1[.\d]+\n/);
     for (const kind of ["replica-restored", "replica-removed"] as const) {
-      count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
-      expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 1');
+      count({ kind: "replica-ejected", reason: "failing", service: "users", replica, pauseMs: 1_000, cause });
+      expect(await metrics.write()).toContain('replicas_ejected{subgraph="users",reason="failing"} 1');
       count({ kind, service: "users", replica });
-      expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 0');
+      expect(await metrics.write()).toContain('replicas_ejected{subgraph="users",reason="failing"} 0');
     }
   });
 

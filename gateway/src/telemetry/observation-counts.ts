@@ -20,6 +20,7 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
       retriesOverBudget: metrics.counter("tributary_gateway_subgraph_retries_over_budget_total"),
       ejections: metrics.counter("tributary_gateway_replica_ejections_total"),
       ejected: metrics.gauge("tributary_gateway_replicas_ejected"),
+      breakerOpen: metrics.gauge("tributary_gateway_breaker_open"),
       lookupFailures: metrics.counter("tributary_gateway_lookup_failures_total"),
       keyFetches: metrics.counter("tributary_gateway_token_key_fetches_total"),
       connectionsClosed: metrics.counter("tributary_gateway_connections_closed_total"),

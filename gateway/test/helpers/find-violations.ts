@@ -71,7 +71,7 @@ function checkError(
   service: string,
   codesExpected: readonly string[],
 ): readonly string[] {
-  const { code, service: named, ...more } = extensions;
+  const { code, service: named, retryAfterSeconds: _ofSubgraph, ...more } = extensions;
   const known = typeof code === "string" && Object.hasOwn(codes, code) ? code : undefined;
   return [
     ...(nullPaths.some((place) => isWithin(path, place)) ? [] : [`an error at ${show(path)}, which is not null`]),

@@ -39,6 +39,8 @@ export interface RunningSubgraph {
   readonly invalidDocuments: string[];
   /** Undefined: responses as it should. */
   fault: Fault | undefined;
+  /** Requests arrive and get no response. */
+  isFrozen: boolean;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,12 @@ export async function startSubgraph({
   const typeDefs = header + ownDefs;
   const schema = buildSubgraphSchema([{ typeDefs: parse(typeDefs), resolvers: resolvers as never }]);
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === "GET") {
+      // Of the breaker: while every request waits.
+      if (!subgraph.isFrozen) response.end();
+      return;
+    }
+    if (subgraph.isFrozen) return;
     const body: SubgraphRequest = JSON.parse(await readText(request));
     const { headers } = request;
     if (!isMirrored(headers)) subgraph.requests.push({ headers, body });
@@ -90,6 +98,7 @@ export async function startSubgraph({
     requests: [],
     invalidDocuments: [],
     fault: undefined,
+    isFrozen: false,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

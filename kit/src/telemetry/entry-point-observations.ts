@@ -19,6 +19,7 @@ export const entryPointLogLines = {
   "token-keys-fetched": ["debug", "token keys fetched"],
   "token-keys-failed": ["warn", "token keys could not be fetched; further failures are counted"],
   "connection-closed": ["debug", "connection closed: its address holds too much of what all clients share"],
+  "breaker-changed": ["warn", "breaker of a service opened, because no replica responds, or closed"],
   "replica-ejected": ["warn", "replica ejected"],
   "replica-draining": ["info", "draining replica ejected"],
   "replica-restored": ["info", "replica restored"],
@@ -55,11 +56,15 @@ export interface EntryPointMetrics<Upstream extends string> {
   readonly retries: Counter<Upstream>;
   readonly retriesOverBudget: Counter<Upstream>;
   readonly ejections: Counter<Upstream>;
-  readonly ejected: Gauge<Upstream>;
+  readonly ejected: Gauge<Upstream | "reason">;
+  readonly breakerOpen: Gauge<Upstream>;
   readonly lookupFailures: Counter<Upstream>;
   readonly keyFetches: Counter<"result">;
   readonly connectionsClosed: Counter<"reason">;
 }
+
+const countedReasons = ["failing", "slow"] as const;
+type CountedReason = (typeof countedReasons)[number];
 
 /** @param upstream the label that names the server: `subgraph` or `service`. */
 export function countEntryPointObservations<Upstream extends string>(
@@ -67,13 +72,22 @@ export function countEntryPointObservations<Upstream extends string>(
   metrics: EntryPointMetrics<Upstream>,
 ): ObservationHandlers<EntryPointObservation> {
   const labelsOf = (service: string) => ({ [upstream]: service }) as Labels<Upstream>;
-  /** By service. Draining replicas are not counted. */
-  const ejected = new Map<string, Set<string>>();
+  /** By service, each with its reason. Draining replicas are not counted. */
+  const ejected = new Map<string, Map<string, CountedReason>>();
   metrics.ejected.onScrape((gauge) => {
-    for (const [service, replicas] of ejected) gauge.set(labelsOf(service), replicas.size);
+    for (const [service, replicas] of ejected) {
+      const counts = Map.groupBy(replicas.values(), (reason) => reason);
+      for (const reason of countedReasons) {
+        gauge.set({ ...labelsOf(service), reason }, counts.get(reason)?.length ?? 0);
+      }
+    }
+  });
+  const openBreakers = new Map<string, boolean>();
+  metrics.breakerOpen.onScrape((gauge) => {
+    for (const [service, isOpen] of openBreakers) gauge.set(labelsOf(service), isOpen ? 1 : 0);
   });
   const ejectedOf = (service: string) => {
-    const replicas = ejected.get(service) ?? new Set<string>();
+    const replicas = ejected.get(service) ?? new Map<string, CountedReason>();
     ejected.set(service, replicas);
     return replicas;
   };
@@ -84,10 +98,11 @@ export function countEntryPointObservations<Upstream extends string>(
     retried: ({ service }) => metrics.retries.add(labelsOf(service)),
     "retry-over-budget": ({ service }) => metrics.retriesOverBudget.add(labelsOf(service)),
     "dns-lookup-failed": ({ service }) => metrics.lookupFailures.add(labelsOf(service)),
-    "replica-ejected": ({ service, replica }) => {
+    "replica-ejected": ({ service, replica, reason }) => {
       metrics.ejections.add(labelsOf(service));
-      ejectedOf(service).add(replica);
+      ejectedOf(service).set(replica, reason);
     },
+    "breaker-changed": ({ service, isOpen }) => void openBreakers.set(service, isOpen),
     "replica-restored": restore,
     "replica-removed": restore,
     "token-keys-fetched": ({ isOk }) => metrics.keyFetches.add({ result: isOk ? "ok" : "failed" }),

@@ -90,7 +90,8 @@ test("constraint violations are counted separately from failures", async () => {
 test("a replica counts from its ejection until it is healthy or removed", async () => {
   const declarations = {
     things_total: { kind: "counter", help: "Things.", labels: ["service"] },
-    ejected: { kind: "gauge", help: "Ejected.", labels: ["service"] },
+    ejected: { kind: "gauge", help: "Ejected.", labels: ["service", "reason"] },
+    open: { kind: "gauge", help: "Open.", labels: ["service"] },
     results_total: { kind: "counter", help: "Results.", labels: ["result"] },
     closed_total: { kind: "counter", help: "Closed.", labels: ["reason"] },
   } as const;
@@ -103,18 +104,28 @@ test("a replica counts from its ejection until it is healthy or removed", async 
       ejections: things,
       lookupFailures: things,
       ejected: metrics.gauge("ejected"),
+      breakerOpen: metrics.gauge("open"),
       keyFetches: metrics.counter("results_total"),
       connectionsClosed: metrics.counter("closed_total"),
     }),
   );
-  const eject = (service: string, replica: string) =>
-    observe({ kind: "replica-ejected", service, replica, pauseMs: 1, cause: undefined });
+  const eject = (service: string, replica: string, reason: "failing" | "slow" = "failing") =>
+    observe({ kind: "replica-ejected", reason, service, replica, pauseMs: 1, cause: undefined });
   const readEjected = async () => (await metrics.write()).split("\n").filter((line) => line.startsWith("ejected{"));
   eject("things", "a");
   eject("things", "a");
-  eject("things", "b");
+  eject("things", "b", "slow");
   observe({ kind: "replica-restored", service: "others", replica: "b" });
-  expect(await readEjected()).toEqual(['ejected{service="things"} 2', 'ejected{service="others"} 0']);
+  expect(await readEjected()).toEqual([
+    'ejected{service="things",reason="failing"} 1',
+    'ejected{service="things",reason="slow"} 1',
+    'ejected{service="others",reason="failing"} 0',
+    'ejected{service="others",reason="slow"} 0',
+  ]);
   observe({ kind: "replica-removed", service: "things", replica: "b" });
-  expect(await readEjected()).toContain('ejected{service="things"} 1');
+  expect(await readEjected()).toContain('ejected{service="things",reason="slow"} 0');
+  for (const isOpen of [true, false]) {
+    observe({ kind: "breaker-changed", service: "things", isOpen });
+    expect(await metrics.write()).toContain(`open{service="things"} ${isOpen ? 1 : 0}`);
+  }
 });

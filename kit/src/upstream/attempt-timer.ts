@@ -1,12 +1,8 @@
 // Ends an attempt that is late, so that the request can be sent to another replica.
-import type { LatencyWindow } from "./latency-window.ts";
 import type { Replica, ReplicaSet } from "./replica-set.ts";
 import type { EndListener, RequestDeadline } from "./request-deadline.ts";
 
-/**
- * Times the 99th percentile of recent latencies; at most half of the remaining time. Latencies: of idempotent attempts that did not fail, until the
- * result is available (of a streamed response the head).
- */
+/** Times the 99th percentile of the latest reads of the fastest replica; at most half of the remaining time. */
 const attemptTimeoutP99s = 4;
 const attemptTimeoutMinMs = 500;
 
@@ -18,7 +14,6 @@ export interface AttemptedRequest<Connection> {
 }
 
 export interface AttemptTimerOptions<Connection> {
-  readonly latencies: LatencyWindow;
   readonly replicas: ReplicaSet<Connection>;
   takeRetry(replica: string): boolean;
 }
@@ -29,7 +24,7 @@ export interface AttemptTimer<Connection> {
 }
 
 export function createAttemptTimer<Connection>(o: AttemptTimerOptions<Connection>): AttemptTimer<Connection> {
-  const { latencies, replicas, takeRetry } = o;
+  const { replicas, takeRetry } = o;
 
   /** After a pause of this process, Node reads a response in the socket's buffer before it calls back `setImmediate`. */
   function onTimeout(attempted: AttemptedRequest<Connection>): void {
@@ -63,7 +58,7 @@ export function createAttemptTimer<Connection>(o: AttemptTimerOptions<Connection
   return {
     start(attempted, nowMs) {
       if (!replicas.hasHealthyAlternative(attempted.tried)) return undefined;
-      const usualTimeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * latencies.p99Ms());
+      const usualTimeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * replicas.bestP99Ms());
       const timeoutMaxMs = Math.max(0, attempted.endsAtMs - nowMs) / 2;
       return setTimeout(onTimeout, Math.min(usualTimeoutMs, timeoutMaxMs), attempted);
     },

@@ -1,4 +1,5 @@
 export interface LatencyWindow {
+  readonly isEmpty: boolean;
   record(latencyMs: number): void;
   /** Of the last 256 latencies, at most a second old. 0 without any. */
   p99Ms(): number;
@@ -14,6 +15,9 @@ export function createLatencyWindow(nowMs: () => number): LatencyWindow {
   let computedAtMs = Number.NEGATIVE_INFINITY;
 
   return {
+    get isEmpty() {
+      return recordedCount === 0;
+    },
     record(latencyMs) {
       latencies[recordedCount % sizeMax] = latencyMs;
       recordedCount++;

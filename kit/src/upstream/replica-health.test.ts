@@ -10,8 +10,7 @@ function setUp() {
   const health = createReplicaHealth({
     nowMs: () => clock.nowMs,
     mayEject: () => true,
-    onEjected: ({ pauseMs }) => void seen.push(pauseMs),
-    onDraining: ({ pauseMs }) => void seen.push(`draining ${pauseMs}`),
+    onEjected: ({ reason, pauseMs }) => void seen.push(reason === "failing" ? pauseMs : `${reason} ${pauseMs}`),
     onRestored: () => void seen.push("restored"),
   });
   const run = (...outcomes: AttemptOutcome[]) =>
@@ -41,6 +40,9 @@ test.each<[HealthState, AttemptOutcome, count: number, next: HealthState]>([
   ["healthy", "failure", 5, "ejected"],
   ["healthy", "timeout", 1, "suspect"],
   ["healthy", "timeout", 2, "ejected"],
+  ["healthy", "slow", 1, "healthy"],
+  ["healthy", "slow", 20, "healthy"],
+  ["suspect", "slow", 1, "healthy"],
   ["healthy", "draining", 1, "suspect"],
   ["healthy", "draining", 2, "ejected"],
   ["suspect", "success", 1, "healthy"],
@@ -109,6 +111,34 @@ test("after random outcomes, one success returns a replica to healthy once its p
     health.endAttempt(health.startAttempt(), "success");
     expect(health.state).toBe("healthy");
   }
+});
+
+test("ten slow responses in a row over at least a second eject a replica, until a probe is not slow", () => {
+  const { clock, seen, health, run } = setUp();
+  const slow = (count: number) => run(...Array.from({ length: count }, () => "slow" as const));
+  slow(9);
+  clock.nowMs = 1_000;
+  run("success");
+  slow(12);
+  clock.nowMs = 1_999;
+  slow(1);
+  expect(health.state).toBe("healthy");
+  clock.nowMs = 2_000;
+  slow(1);
+  clock.nowMs = 3_000;
+  slow(1);
+  expect([health.state, health.isProbeDue(true)]).toEqual(["ejected", false]);
+  clock.nowMs = 5_000;
+  run("success");
+  expect(seen).toEqual(["slow 1000", "restored"]);
+});
+
+test("a slow response to a probe restores a replica that was ejected for failures", () => {
+  const { clock, seen, run, fail } = setUp();
+  fail(5);
+  clock.nowMs = 1_000;
+  run("slow");
+  expect(seen).toEqual([1_000, "restored"]);
 });
 
 test("draining replicas are reported as such, and restored when they keep connections again", () => {
@@ -269,6 +299,17 @@ test("a removed replica is not ejected", () => {
   update("b", "c");
   end(a, "timeout", 2);
   expect(seen).toEqual([]);
+});
+
+test("at least half of the replicas remain in service, however slow", () => {
+  const { clock, update, set, seen } = openSet([]);
+  const names = ["a", "b", "c", "d", "e"];
+  update(...names);
+  for (let ms = 0; ms < 3_000; ms += 100) {
+    clock.nowMs = ms;
+    for (const replica of set.list()) set.endAttempt(replica, "regular", "slow");
+  }
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected", "replica-ejected"]);
 });
 
 test("a closed set opens and closes no further replica", async () => {

@@ -7,10 +7,13 @@ export type HealthState = "healthy" | "suspect" | "ejected" | "probing";
 
 /**
  * - `failure`: no response, or a 502, 503 or 504. `timeout`: no response for about 500 ms or longer, which is stronger evidence.
+ * - `slow`: a response that took much longer than those of other replicas (`replica-latency.ts`).
  * - `draining`: a response with `Connection: close` (RFC 9112, section 9.6), which a replica sends before it stops.
  * - `inconclusive`: the caller ended the request, or the response was too long.
  */
-export type AttemptOutcome = "success" | "failure" | "timeout" | "draining" | "inconclusive";
+export type AttemptOutcome = "success" | "failure" | "timeout" | "slow" | "draining" | "inconclusive";
+
+export type EjectionReason = "failing" | "slow" | "draining";
 
 /** `last-resort`: the replica is ejected or probing, and no other one was left. */
 export type AttemptRole = "regular" | "probe" | "last-resort";
@@ -26,16 +29,22 @@ export interface ReplicaHealth {
   endAttempt(role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
 }
 
+export interface Ejection {
+  readonly reason: EjectionReason;
+  readonly pauseMs: number;
+  /** Of the last failure. Undefined for other reasons. */
+  readonly cause: unknown;
+}
+
 export interface ReplicaHealthOptions {
   readonly nowMs: () => number;
   /** When the outcomes suffice for an ejection. False leaves the replica suspect. */
-  mayEject(): boolean;
-  onEjected(ejection: { readonly pauseMs: number; readonly cause: unknown }): void;
-  onDraining(ejection: { readonly pauseMs: number }): void;
+  mayEject(reason: EjectionReason): boolean;
+  onEjected(ejection: Ejection): void;
   onRestored(): void;
 }
 
-/** `failure`: also a timeout or a draining response. `limit`: it reaches the limit for an ejection, and `mayEject` allows it. */
+/** `failure`: also a timeout or a draining response, and a slow one to a probe. `limit`: it reaches the limit for an ejection, and `mayEject` allows it. */
 type HealthEvent = "success" | "failure" | "limit" | "probe" | "probe-failure" | "probe-inconclusive";
 
 /** An event without an entry leaves the state as it is. */
@@ -47,29 +56,37 @@ export const transitions: Readonly<Record<HealthState, Readonly<Partial<Record<H
 };
 
 /** Five failures: as Envoy's `consecutive_gateway_failure`. One `Connection: close` may only mean the end of this connection's requests. */
-const ejectionLimits = { failure: 5, timeout: 2, draining: 2 } as const;
+const ejectionLimits = { failure: 5, timeout: 2, slow: 10, draining: 2 } as const;
 /** Failures and timeouts add up: each adds its share of these points. */
 const pointsToEject = 10;
+/** From the first slow response: one garbage collection delays all that are in flight. */
+const slowMsMin = 1_000;
 /** Each further pause is twice as long, up to the maximum. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
-/** Since the last success: either draining responses, or failures and timeouts. */
+type BadOutcome = "failure" | "timeout" | "slow" | "draining";
+
+/** Since the last success, of one reason. */
 interface Streak {
-  readonly isDraining: boolean;
+  readonly reason: EjectionReason;
   readonly points: number;
+  readonly startedAtMs: number;
 }
 
-function extendStreak(streak: Streak, outcome: "failure" | "timeout" | "draining"): Streak {
-  const isDraining = outcome === "draining";
-  const continuesStreak = streak.isDraining === isDraining;
-  const pointsBefore = continuesStreak ? streak.points : 0;
-  return { isDraining, points: pointsBefore + pointsToEject / ejectionLimits[outcome] };
+function extendStreak(streak: Streak | undefined, outcome: BadOutcome, nowMs: number): Streak {
+  const reason = outcome === "slow" || outcome === "draining" ? outcome : "failing";
+  const continued = streak?.reason === reason ? streak : { points: 0, startedAtMs: nowMs };
+  return { ...continued, reason, points: continued.points + pointsToEject / ejectionLimits[outcome] };
+}
+
+function isLimitReached({ reason, points, startedAtMs }: Streak, nowMs: number): boolean {
+  return points >= pointsToEject && (reason !== "slow" || nowMs - startedAtMs >= slowMsMin);
 }
 
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
-  let streak: Streak = { isDraining: false, points: 0 };
+  let streak: Streak | undefined;
   let pause = { ms: 0, endsAtMs: 0 };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let keepsConnections = false;
@@ -82,9 +99,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     const wasInService = isInService();
     state = next;
     if (next === "ejected") enterEjected(event, cause);
-    if (next !== "healthy") return;
-    streak = { isDraining: false, points: 0 };
-    if (wasInService) return;
+    if (next !== "healthy" || wasInService) return;
+    streak = undefined;
     restoredAtMs = o.nowMs();
     o.onRestored();
   }
@@ -96,22 +112,24 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     const doubledMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
     const pauseMs = isFirst ? pauseMinMs : doubledMs;
     pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs };
-    if (event !== "limit") return;
-    if (streak.isDraining) o.onDraining({ pauseMs });
-    else o.onEjected({ pauseMs, cause });
+    if (event === "limit" && streak) o.onEjected({ reason: streak.reason, pauseMs, cause });
   }
 
-  function addToStreak(outcome: "failure" | "timeout" | "draining"): HealthEvent {
-    streak = extendStreak(streak, outcome);
-    if (streak.points < pointsToEject) return "failure";
-    return o.mayEject() ? "limit" : "failure";
+  function addToStreak(outcome: BadOutcome): HealthEvent {
+    streak = extendStreak(streak, outcome, o.nowMs());
+    if (isLimitReached(streak, o.nowMs()) && o.mayEject(streak.reason)) return "limit";
+    // A single slow response is a success.
+    return outcome === "slow" ? "success" : "failure";
   }
 
   function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
     // The outcome of an attempt that started before the last ejection or restoration is ignored.
     const wasInService = role === "regular";
     if (wasInService !== isInService()) return undefined;
+    if (outcome === "success" && wasInService) streak = undefined;
     if (outcome === "success") return "success";
+    // The first responses of a restarted replica are slow.
+    if (outcome === "slow" && !wasInService && streak?.reason !== "slow") return "success";
     if (role === "probe") return outcome === "inconclusive" ? "probe-inconclusive" : "probe-failure";
     if (role === "last-resort" || outcome === "inconclusive") return undefined;
     return addToStreak(outcome);
@@ -138,7 +156,7 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       return "probe";
     },
     endAttempt(role, outcome, cause) {
-      if (outcome === "success") keepsConnections = true;
+      if (outcome === "success" || outcome === "slow") keepsConnections = true;
       // A server that closes the connection after every response is not draining.
       const alwaysCloses = outcome === "draining" && !keepsConnections;
       const event = toEvent(role, alwaysCloses ? "success" : outcome);

@@ -1,5 +1,12 @@
 import { hostOf, portOf, type ReplicaAddress } from "./addresses.ts";
-import { type AttemptOutcome, type AttemptRole, createReplicaHealth, type ReplicaHealth } from "./replica-health.ts";
+import {
+  type AttemptOutcome,
+  type AttemptRole,
+  createReplicaHealth,
+  type EjectionReason,
+  type ReplicaHealth,
+} from "./replica-health.ts";
+import { createRecentLatencies, createReplicaLatency, isLessLoaded, type ReplicaLatency } from "./replica-latency.ts";
 
 export interface Replica<Connection> {
   /** For logs, never for clients. */
@@ -11,12 +18,18 @@ export interface Replica<Connection> {
   readonly path: string;
   readonly connection: Connection;
   readonly health: ReplicaHealth;
-  /** The load by which a replica is chosen. */
+  readonly latency: ReplicaLatency;
   inFlight: number;
 }
 
 export type ReplicaObservation =
-  | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
+  | {
+      readonly kind: "replica-ejected";
+      readonly replica: string;
+      readonly reason: Exclude<EjectionReason, "draining">;
+      readonly pauseMs: number;
+      readonly cause: unknown;
+    }
   | { readonly kind: "replica-draining"; readonly replica: string; readonly pauseMs: number }
   | { readonly kind: "replica-restored"; readonly replica: string }
   /** While it was ejected: its address is no longer the service's, or the set was closed. */
@@ -33,13 +46,18 @@ export interface ReplicaSetOptions<Connection> {
 export type RetryReason = "refused" | "reset" | "status" | "timeout";
 
 export interface ReplicaSet<Connection> {
+  list(): readonly Replica<Connection>[];
   /** Removed replicas get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
-  /** An ejected replica whose probe is due, else one in service. A request that is not idempotent probes later, since it cannot be retried. */
+  /** An ejected replica whose probe is due, else the less loaded of two in service. A request that is not idempotent probes later, since it cannot be retried. */
   choose(isIdempotent: boolean): Replica<Connection> | undefined;
   /** Undefined if no replica is likely to do better. */
   chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
+  /** Of the replica that responds fastest: a slow one must not give the others, or itself, more time. 0 if no latency is known. */
+  bestP99Ms(): number;
+  /** @returns whether it is slow beside other replicas. */
+  recordLatency(replica: Replica<Connection>, latencyMs: number, isRead: boolean): boolean;
   /** The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;
   endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
@@ -53,6 +71,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   /** If none is in service, all replicas: an ejected one may still respond. */
   let candidates: readonly Member[] = [];
   let isClosed = false;
+  const recent = createRecentLatencies();
 
   function splitByHealth(): void {
     ejected = replicas.filter(({ health }) => !health.isInService);
@@ -65,20 +84,14 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   }
 
   function open(replicaAddress: ReplicaAddress): Member {
-    const { name, origin, path, addresses } = replicaAddress;
     // The last attempts of a removed replica may still fail: it is not ejected.
-    const mayEject = () => replicas.includes(replica) && allowEjection(replica, replicas);
-    const health = createHealth(name, { nowMs: o.nowMs, mayEject, report });
-    const url = new URL(origin);
+    const mayEject = (reason: EjectionReason) => replicas.includes(replica) && allowEjection(replica, replicas, reason);
     const replica: Member = {
-      name,
-      address: addresses[0] ?? hostOf(url),
-      port: portOf(url),
-      origin,
-      path,
-      connection: o.open(replicaAddress),
+      ...nameAddress(replicaAddress),
       inFlight: 0,
-      health,
+      connection: o.open(replicaAddress),
+      health: createHealth(replicaAddress.name, { nowMs: o.nowMs, mayEject, report }),
+      latency: createReplicaLatency(o.nowMs),
     };
     return replica;
   }
@@ -89,6 +102,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   }
 
   return {
+    list: () => replicas,
     update(addresses) {
       if (isClosed) return;
       const known = new Map(replicas.map((replica) => [replica.name, replica]));
@@ -97,22 +111,26 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       for (const removed of without([...known.values()], replicas)) void close(removed);
     },
     choose(isIdempotent) {
-      const dueForProbe = ejected.find(({ health }) => health.isProbeDue(isIdempotent));
-      return dueForProbe ?? leastLoadedOfTwo(candidates, o.random);
+      return ejected.find(({ health }) => health.isProbeDue(isIdempotent)) ?? leastLoadedOfTwo(candidates, o.random);
     },
     chooseNext(tried, reason) {
       const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
       // No replica is tried twice then, and no ejected one.
       if (untried || reason === "status") return untried;
       // After `reset`, a new connection to the same replica may work.
-      const remaining = reason === "reset" ? candidates : without(replicas, tried);
-      return leastLoadedOfTwo(remaining, o.random);
+      return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
     },
     hasHealthyAlternative(tried) {
       return replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica));
     },
+    bestP99Ms: () => fastestOf(replicas)?.reads.p99Ms() ?? 0,
+    recordLatency(replica, latencyMs, isRead) {
+      replica.latency.record(latencyMs, isRead);
+      return recent.record(replica, latencyMs);
+    },
     startAttempt(replica) {
       replica.inFlight++;
+      replica.latency.noteUse();
       return replica.health.startAttempt();
     },
     endAttempt(replica, role, outcome, cause) {
@@ -126,9 +144,24 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   };
 }
 
+function nameAddress({ name, origin, path, addresses }: ReplicaAddress) {
+  const url = new URL(origin);
+  return { name, origin, path, address: addresses[0] ?? hostOf(url), port: portOf(url) };
+}
+
+/** By its latest reads; of those in service. */
+function fastestOf(replicas: readonly Replica<unknown>[]): ReplicaLatency | undefined {
+  let fastest: ReplicaLatency | undefined;
+  for (const { latency, health } of replicas) {
+    if (!health.isInService || latency.reads.isEmpty) continue;
+    if (!fastest || latency.meanMs < fastest.meanMs) fastest = latency;
+  }
+  return fastest;
+}
+
 interface HealthContext {
   readonly nowMs: () => number;
-  mayEject(): boolean;
+  mayEject(reason: EjectionReason): boolean;
   report(observation: ReplicaObservation): void;
 }
 
@@ -136,21 +169,28 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
   return createReplicaHealth({
     nowMs,
     mayEject,
-    onEjected: ({ pauseMs, cause }) => report({ kind: "replica-ejected", replica, pauseMs, cause }),
-    onDraining: ({ pauseMs }) => report({ kind: "replica-draining", replica, pauseMs }),
+    onEjected({ reason, pauseMs, cause }) {
+      if (reason === "draining") report({ kind: "replica-draining", replica, pauseMs });
+      else report({ kind: "replica-ejected", replica, reason, pauseMs, cause });
+    },
     onRestored: () => report({ kind: "replica-restored", replica }),
   });
 }
 
 /**
  * Only while another replica is healthy: when all fail, such as under overload, each ejection would add load to the rest. Instead of the ejection of
- * the last one in service, the ejected ones are probed at once.
+ * the last one in service, the ejected ones are probed at once. A slow replica still serves, so at least half of all remain in service.
  */
-function allowEjection(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
+function allowEjection(
+  replica: Replica<unknown>,
+  replicas: readonly Replica<unknown>[],
+  reason: EjectionReason,
+): boolean {
   const others = without(replicas, [replica]);
+  const remaining = others.filter(({ health }) => health.isInService);
+  if (reason === "slow" && remaining.length < replicas.length / 2) return false;
   if (others.some(({ health }) => health.state === "healthy")) return true;
-  const isLastInService = others.every(({ health }) => !health.isInService);
-  if (isLastInService) {
+  if (remaining.length === 0) {
     for (const { health } of others) health.endPause();
   }
   return false;
@@ -167,7 +207,7 @@ function leastLoadedOfTwo<Connection>(
   const secondIndex = (firstIndex + 1 + Math.floor(random() * (count - 1))) % count;
   const first = replicas[firstIndex];
   const second = replicas[secondIndex];
-  return first && second && second.inFlight < first.inFlight ? second : first;
+  return first && second && isLessLoaded(second, first) ? second : first;
 }
 
 function without<Member>(replicas: readonly Member[], excluded: readonly Member[]): readonly Member[] {

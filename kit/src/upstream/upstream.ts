@@ -7,8 +7,8 @@ import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddr
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
 import { type AttemptTimer, createAttemptTimer } from "./attempt-timer.ts";
+import { type Breaker, createBreaker } from "./breaker.ts";
 import { createDeadline, type RequestDeadline, type EndReason, waitWithin } from "./request-deadline.ts";
-import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import type { AttemptOutcome, AttemptRole } from "./replica-health.ts";
 import {
   createReplicaSet,
@@ -71,10 +71,10 @@ export interface UpstreamFailure {
   readonly kind: "failed";
   readonly replica: string | undefined;
   /**
-   * As in `TransportFailure`. `overloaded`: nothing was sent. `refused`: also if no address is known. `timeout`: also if no attempt got a response in
+   * As in `TransportFailure`. `overloaded`, `breaker-open`: nothing was sent. `refused`: also if no address is known. `timeout`: also if no attempt got a response in
    * time.
    */
-  readonly reason: "refused" | "reset" | "too-large" | "overloaded" | EndReason;
+  readonly reason: "refused" | "reset" | "too-large" | "overloaded" | "breaker-open" | EndReason;
   readonly cause: unknown;
 }
 
@@ -88,6 +88,7 @@ export type UpstreamObservation =
       readonly status: number | undefined;
     }
   | { readonly kind: "retry-over-budget"; readonly replica: string }
+  | { readonly kind: "breaker-changed"; readonly isOpen: boolean }
   | { readonly kind: "dns-lookup-failed"; readonly host: string; readonly cause: unknown };
 
 export interface UpstreamOptions<Connection> {
@@ -106,7 +107,15 @@ export interface UpstreamOptions<Connection> {
   readonly observe?: ((observation: UpstreamObservation) => void) | undefined;
   open(address: ReplicaAddress): Connection;
   close(connection: Connection): Promise<void>;
+  /** Of the probes while the service is silent. */
+  readonly probeTransport: Transport<Connection, ResponseBody>;
 }
+
+/** Any response, such as 404 or 401 of a service without this path, shows that the replica is alive. */
+const probeRequest: TransportRequest = { method: "GET", path: "/health/live", headers: [] };
+/** Two in a row end within 2 s of the last response. */
+const probeTimeoutMs = 400;
+const noResponseError = new Error("No replica responds, not to probes either");
 
 const defaultAttemptsMax = 3;
 
@@ -146,9 +155,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #replicas: ReplicaSet<Connection>;
   readonly #addresses: AddressBook;
   readonly #budget: RetryBudget;
-  readonly #latencies: LatencyWindow;
   readonly #attemptTimer: AttemptTimer<Connection>;
+  readonly #breaker: Breaker;
+  readonly #probeTransport: Transport<Connection, ResponseBody>;
   #inFlight = 0;
+  /** Of those in flight, the ones without a response. */
+  #waiting = 0;
 
   constructor(o: UpstreamOptions<Connection>) {
     const { requestsMax = 1_024, nowMs = () => performance.now(), random = Math.random, observe = () => {} } = o;
@@ -166,11 +178,17 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       onLookupFailed: (host, cause) => observe({ kind: "dns-lookup-failed", host, cause }),
     });
     this.#budget = createRetryBudget(o.retryBudget ?? defaultRetryBudget(requestsMax), nowMs);
-    this.#latencies = createLatencyWindow(nowMs);
     this.#attemptTimer = createAttemptTimer({
-      latencies: this.#latencies,
       replicas: this.#replicas,
       takeRetry: (replica) => this.#takeRetry(replica),
+    });
+    this.#probeTransport = o.probeTransport;
+    this.#breaker = createBreaker({
+      nowMs,
+      listReplicas: this.#replicas.list,
+      usualP99Ms: this.#replicas.bestP99Ms,
+      probe: (replica) => this.#probe(replica),
+      onChange: (isOpen) => observe({ kind: "breaker-changed", isOpen }),
     });
   }
 
@@ -185,12 +203,15 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 
   close(): Promise<void> {
+    this.#breaker.close();
     return this.#replicas.close();
   }
 
   async send<Body extends ResponseBody>(request: UpstreamRequest, transport: Transport<Connection, Body>) {
     if (this.isFull) return failed("overloaded", undefined, new Error(`${this.#requestsMax} requests are in flight`));
+    if (this.#breaker.isOpen) return failed("breaker-open", undefined, noResponseError);
     this.#inFlight++;
+    this.#breaker.noteWaiting(++this.#waiting);
     const deadline = createDeadline(request.timeoutMs, request.signal);
     const endsAtMs = Math.min(this.#nowMs() + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
     let result: UpstreamResult<Body> | undefined;
@@ -201,6 +222,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
     } finally {
+      this.#waiting--;
       const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
       if (!hasPendingBody) this.#release(deadline);
     }
@@ -278,15 +300,19 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   ): AttemptResult<Body> {
     const { name } = attempt.replica;
     const latencyMs = this.#nowMs() - attempt.startedAtMs;
-    const outcome = toOutcome(result, latencyMs);
+    let outcome = toOutcome(result, latencyMs);
     const isFailure = outcome === "failure" || outcome === "timeout";
+    if (result.kind === "response") this.#breaker.noteResponse();
+    if (outcome === "success" || outcome === "draining") {
+      const isSlow = this.#replicas.recordLatency(attempt.replica, latencyMs, request.isIdempotent);
+      if (isSlow && outcome === "success") outcome = "slow";
+    }
     const isStreamed = result.kind === "response" && result.body instanceof Readable;
     if (isFailure || !isStreamed) this.#endAttempt(attempt, outcome, isFailure ? toCause(result) : undefined);
     if (result.kind === "failed") return { ...result, replica: name };
-    if (request.isIdempotent && !isFailure) this.#latencies.record(latencyMs);
     if (!isStreamed) return { ...result, replica: name, pendingBody: undefined };
     const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
-      // After a complete body, that of the head: `success` or `draining`.
+      // After a complete body, that of the head: `success`, `slow` or `draining`.
       if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
       this.#release(deadline);
     };
@@ -294,7 +320,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 
   #endAttempt({ replica, role }: Attempt<Connection>, outcome: AttemptOutcome, cause: unknown): void {
-    if (outcome !== "success" && outcome !== "inconclusive") this.#addresses.refreshSoon();
+    if (outcome !== "success" && outcome !== "slow" && outcome !== "inconclusive") this.#addresses.refreshSoon();
     this.#replicas.endAttempt(replica, role, outcome, cause);
   }
 
@@ -315,6 +341,20 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const status = failedAttempt.kind === "response" ? failedAttempt.status : undefined;
     this.#observe({ kind: "retried", replica: failedAttempt.replica, reason, status });
     return next;
+  }
+
+  async #probe(replica: Replica<Connection>): Promise<boolean> {
+    const deadline = createDeadline(probeTimeoutMs, undefined);
+    try {
+      const result = await this.#probeTransport(replica, probeRequest, deadline);
+      if (result.kind === "response" && result.body instanceof Readable) result.body.destroy();
+      return result.kind === "response";
+    } catch {
+      // The connection pool was closed.
+      return false;
+    } finally {
+      deadline.clear();
+    }
   }
 
   #takeRetry(replica: string): boolean {

@@ -29,14 +29,15 @@ export function open(
   { bodyBytesMax = 100_000, connectTimeoutMs = 1_000, ...options }: OpenOptions = {},
 ): { upstream: BufferedUpstream; seen: UpstreamObservation[] } {
   const seen: UpstreamObservation[] = [];
+  const transport = createBufferedTransport(bodyBytesMax);
   const upstream = createUpstream<Pool>({
     urls,
     open: (address) => openPool(address, { connectionsMax: 1_024, connectTimeoutMs }),
     close: (pool) => pool.close(),
     observe: (observation) => void seen.push(observation),
+    probeTransport: transport,
     ...options,
   });
-  const transport = createBufferedTransport(bodyBytesMax);
   return {
     upstream: {
       send: (request) => upstream.send(request, transport),

@@ -1,4 +1,5 @@
 import { DeadlinePassed } from "@tributary/kit/http/abort-source";
+import { breakerRetrySeconds } from "@tributary/kit/upstream/breaker";
 import { AppError, type AppErrorOptions, type ErrorCode, internalErrorMessage } from "@tributary/kit/errors/app-error";
 
 /**
@@ -25,6 +26,13 @@ const badGatewayRetrySeconds = 5;
 export function badGateway(cause: unknown, replica?: string): ServiceFailure {
   const options = { cause, retryAfterSeconds: badGatewayRetrySeconds };
   return new ServiceFailure("BAD_GATEWAY", "The service for this path does not respond. Try again.", options, replica);
+}
+
+/** 503 with `Retry-After`: nothing was sent. */
+export function serviceSilent(cause: unknown): ServiceFailure {
+  const options = { cause, retryAfterSeconds: breakerRetrySeconds };
+  const message = "The service for this path does not respond. Nothing was sent to it. Try again.";
+  return new ServiceFailure("SERVICE_UNAVAILABLE", message, options, undefined);
 }
 
 /** 504, without `Retry-After`: the service may still be processing the request. @param replica see `ServiceFailure`. */

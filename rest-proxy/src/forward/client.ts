@@ -19,7 +19,7 @@ import {
   type UpstreamOptions,
   type UpstreamRequest,
 } from "@tributary/kit/upstream/upstream";
-import { ClientDisconnected, badGateway, gatewayTimeout } from "../errors/service-failure.ts";
+import { ClientDisconnected, badGateway, gatewayTimeout, serviceSilent } from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { connectionNamesOf, toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
@@ -46,7 +46,7 @@ export interface ServiceResponse {
   readonly body: Buffer | Readable;
 }
 
-/** @throws ServiceFailure BAD_GATEWAY or GATEWAY_TIMEOUT; AppError SERVICE_UNAVAILABLE if too many requests are in flight; ClientDisconnected. */
+/** @throws ServiceFailure BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE; AppError SERVICE_UNAVAILABLE if too many requests are in flight; ClientDisconnected. */
 type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** Both functions share replicas, their health, the retry budget and the limit of requests in flight. */
@@ -77,11 +77,14 @@ export interface ServiceClientOptions extends Pick<
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { service, requestsMax, timeoutMs, readTimeoutMs, connectTimeoutMs = 1_000, observe, observer } = options;
   const connectionLimits = { connectionsMax: requestsMax, connectTimeoutMs };
+  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, origin, path }, request, deadline) =>
+    streamedTransport({ connection: connection.pool, origin, path }, request, deadline);
   const upstream = createUpstream<ReplicaConnection>({
     ...options,
     open: (address) => openConnection(address, connectionLimits),
     close: closeConnection,
     observe: (observation) => observe?.({ ...observation, service }),
+    probeTransport: undici,
   });
   const readerExtraMs = Math.max(0, readTimeoutMs - timeoutMs);
 
@@ -113,8 +116,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     }
   }
 
-  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, origin, path }, request, deadline) =>
-    streamedTransport({ connection: connection.pool, origin, path }, request, deadline);
   const middleware = createMiddlewareTransport(connectTimeoutMs);
   return {
     sendByUndici: (request) => send(request, undici),
@@ -188,6 +189,7 @@ function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
 function toError({ reason, cause, replica }: UpstreamFailure): Error {
   if (reason === "timeout" || cause instanceof DeadlinePassed) return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
+  if (reason === "breaker-open") return serviceSilent(cause);
   // `overloaded` does not occur, since `send` checks `isFull`.
   return badGateway(cause, replica);
 }

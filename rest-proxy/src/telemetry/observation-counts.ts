@@ -11,6 +11,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
       retriesOverBudget: metrics.counter("tributary_rest_service_retries_over_budget_total"),
       ejections: metrics.counter("tributary_rest_replica_ejections_total"),
       ejected: metrics.gauge("tributary_rest_replicas_ejected"),
+      breakerOpen: metrics.gauge("tributary_rest_breaker_open"),
       lookupFailures: metrics.counter("tributary_rest_lookup_failures_total"),
       keyFetches: metrics.counter("tributary_rest_token_key_fetches_total"),
       connectionsClosed: metrics.counter("tributary_rest_connections_closed_total"),

@@ -253,7 +253,7 @@ test("observations about replicas and truncated responses are counted by service
   const replica = "http://things:4001/ (10.0.0.7)";
   count({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
   count({ kind: "retry-over-budget", replica, service: "things" });
-  count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
+  count({ kind: "replica-ejected", reason: "failing", replica, pauseMs: 1_000, cause, service: "things" });
   count({ kind: "dns-lookup-failed", host: "things", cause, service: "things" });
   count({ kind: "response-truncated", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   count({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...about });
@@ -261,16 +261,16 @@ test("observations about replicas and truncated responses are counted by service
     'service_retries_total{service="things"} 1',
     'service_retries_over_budget_total{service="things"} 1',
     'replica_ejections_total{service="things"} 1',
-    'replicas_ejected{service="things"} 1',
+    'replicas_ejected{service="things",reason="failing"} 1',
     'lookup_failures_total{service="things"} 1',
     'responses_truncated_total{side="service"} 1',
     'responses_truncated_total{side="client"} 1',
   ]);
   for (const kind of ["replica-restored", "replica-removed"] as const) {
-    count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
-    expectLines(await metrics.write(), ['replicas_ejected{service="things"} 1']);
+    count({ kind: "replica-ejected", reason: "failing", replica, pauseMs: 1_000, cause, service: "things" });
+    expectLines(await metrics.write(), ['replicas_ejected{service="things",reason="failing"} 1']);
     count({ kind, replica, service: "things" });
-    expectLines(await metrics.write(), ['replicas_ejected{service="things"} 0']);
+    expectLines(await metrics.write(), ['replicas_ejected{service="things",reason="failing"} 0']);
   }
 });
 
@@ -298,7 +298,14 @@ test("failures of the platform are logged as warnings or errors, input of client
   const failed = { service: "things", replica, code: "BAD_GATEWAY", cause: new Error("refused"), ...aboutRequest };
   for (let i = 0; i < 100; i++) observe({ kind: "service-failed", ...failed });
   observe({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
-  observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
+  observe({
+    kind: "replica-ejected",
+    reason: "failing",
+    replica,
+    pauseMs: 1_000,
+    cause: new Error("reset"),
+    service: "things",
+  });
   observe({ kind: "replica-restored", replica, service: "things" });
   observe({ kind: "dns-lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
   observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause: new Error("refused") });

@@ -83,7 +83,10 @@ export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunS
     const reports = createFailureReports(o, fetch.service, run.scope);
     const onInvalid = (paths: readonly ResponsePath[]) => reports.invalid(paths, response.replica);
     if (response.data) join = readUsablePart(response.data, sent, run.joins, recorder, onInvalid);
-  } else recorder.addForAll({ kind: "fetch-failed", code: response.code });
+  } else {
+    const retryAfterSeconds = response.kind === "abandoned" ? undefined : response.retryAfterSeconds;
+    recorder.addForAll({ kind: "fetch-failed", code: response.code, retryAfterSeconds });
+  }
   // The objects that were left out have no error yet. In a merged plan, stage 5 reports their absent fields.
   if (!join && representations?.leftOut && !run.plan.isMerged) join = joinEntities(representations, []);
   if (join) storeJoin(join, fetch, run, o);

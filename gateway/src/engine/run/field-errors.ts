@@ -15,8 +15,12 @@ export interface FieldError {
   readonly moreCount?: number;
 }
 
-type FieldErrorReason =
-  | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode | FailedFetch["code"] }
+export type FieldErrorReason =
+  | {
+      readonly kind: "fetch-failed";
+      readonly code: FetchFailureCode | FailedFetch["code"];
+      readonly retryAfterSeconds?: number | undefined;
+    }
   | { readonly kind: "subgraph-error"; readonly error: SubgraphError };
 
 /** So that a failed fetch for a long list does not make a longer response than a successful one. */

@@ -1,6 +1,6 @@
 // Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`.
 import { codes, fieldMessageOf, toMaskedCode } from "../../errors/codes.ts";
-import type { FieldError } from "../run/field-errors.ts";
+import type { FieldError, FieldErrorReason } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/fetch/subgraph-response.ts";
 
 /** GraphQL spec, section 7.1.2 "Errors". */
@@ -11,10 +11,7 @@ export interface ClientError {
 }
 
 export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
-  const content =
-    reason.kind === "fetch-failed"
-      ? { code: reason.code, message: codes[reason.code].message, extensions: {} }
-      : contentOf(reason.error);
+  const content = reason.kind === "fetch-failed" ? contentOfFailure(reason) : contentOf(reason.error);
   const { code } = content;
   const message =
     moreCount === undefined
@@ -24,6 +21,11 @@ export function toClientError({ service, path, reason, moreCount }: FieldError):
   const blamed = code === "DEADLINE_EXCEEDED" ? {} : { service };
   const extensions = { ...content.extensions, code, ...blamed };
   return path === undefined ? { message, extensions } : { message, path, extensions };
+}
+
+function contentOfFailure({ code, retryAfterSeconds }: Extract<FieldErrorReason, { kind: "fetch-failed" }>) {
+  const extensions = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return { code, message: codes[code].message, extensions };
 }
 
 function contentOf({ public: published, extensions: { code: masked } }: SubgraphError) {

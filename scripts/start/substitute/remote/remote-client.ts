@@ -45,13 +45,14 @@ const mismatchCodes: ReadonlySet<unknown> = new Set(["GRAPHQL_VALIDATION_FAILED"
 
 export function createRemoteClient(url: string, log: Log): RemoteClient {
   let isDown = false;
+  const transport = createBufferedTransport(bodyBytesMax);
   const upstream = createUpstream({
     urls: [url],
     requestsMax,
     open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
     close: (pool) => pool.close(),
+    probeTransport: transport,
   });
-  const transport = createBufferedTransport(bodyBytesMax);
 
   function reportDown(cause: unknown): void {
     if (isDown) return;

@@ -40,13 +40,14 @@ const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** @param origin of the remote's REST proxy. */
 export function createRestForwarder(origin: string): RestForwarder & { close(): Promise<void> } {
+  const transport = createBufferedTransport(bodyBytesMax);
   const upstream = createUpstream({
     urls: [origin],
     requestsMax,
     open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
     close: (pool) => pool.close(),
+    probeTransport: transport,
   });
-  const transport = createBufferedTransport(bodyBytesMax);
   return {
     async forward(request, response, body) {
       const { method = "GET", url = "/", rawHeaders } = request;

@@ -2,6 +2,7 @@
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
+import { breakerRetrySeconds } from "@tributary/kit/upstream/breaker";
 import { withSameOriginRedirects } from "@tributary/kit/upstream/same-origin-redirects";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import {
@@ -17,7 +18,7 @@ import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-setti
 
 export type AbortReason = "timeout" | "disconnected";
 
-/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted; not those rejected for overload before they were sent. */
+/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted; not those rejected before they were sent. */
 export interface WriteCount {
   settled: number;
 }
@@ -63,6 +64,7 @@ export type FailedFetch =
       readonly cause: unknown;
       /** Undefined if the fetch was not sent. */
       readonly replica: string | undefined;
+      readonly retryAfterSeconds?: number;
     }
   /** Not a failure of the subgraph: not sent before the deadline, or the client disconnected, which then gets no code. */
   | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" };
@@ -99,6 +101,7 @@ export function createSubgraphClient(
   { writes, observe }: SubgraphClientOptions,
 ): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name, writes);
+  const transport = createBufferedTransport(bodyBytesMax);
   const upstream = createUpstream({
     urls,
     requestsMax,
@@ -106,8 +109,8 @@ export function createSubgraphClient(
     open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs, tls }),
     close: (pool) => pool.close(),
     observe: (observation) => observe({ ...observation, service: name }),
+    probeTransport: transport,
   });
-  const transport = createBufferedTransport(bodyBytesMax);
   const queryTransport = followsRedirects ? withSameOriginRedirects(transport) : transport;
 
   async function post(body: string, { headers, isIdempotent, signal, traced }: PostOptions): Promise<HttpReply> {
@@ -144,9 +147,9 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   };
 }
 
-/** A mutation that was rejected for overload: counting it would end the sharing of queries and add load. */
+/** A mutation that was rejected before it was sent: counting it would end the sharing of queries and add load. */
 function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
-  return result.kind === "response" || result.reason !== "overloaded";
+  return result.kind === "response" || (result.reason !== "overloaded" && result.reason !== "breaker-open");
 }
 
 function toReply({ replica, status, headers }: UpstreamResponse<Buffer>, body: Buffer): HttpReply {
@@ -186,6 +189,8 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
     case "refused":
     case "overloaded":
       return failed("SUBGRAPH_UNAVAILABLE", cause, replica);
+    case "breaker-open":
+      return { ...failed("SUBGRAPH_UNAVAILABLE", cause), retryAfterSeconds: breakerRetrySeconds };
     case "reset":
       return failed(isInvalidHttp(cause) ? "SUBGRAPH_INVALID_RESPONSE" : "SUBGRAPH_UNAVAILABLE", cause, replica);
   }
@@ -205,6 +210,6 @@ function isInvalidHttp(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "HTTPParserError";
 }
 
-function failed(code: FetchFailureCode, cause: unknown, replica?: string): FailedFetch {
-  return { kind: "failed", code, cause, replica };
+function failed(code: FetchFailureCode, cause: unknown, replica?: string) {
+  return { kind: "failed", code, cause, replica } satisfies FailedFetch;
 }

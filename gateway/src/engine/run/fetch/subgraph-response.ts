@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, 7.1 "Response Format").
 import { parseBigIntJson } from "@tributary/kit/json/exact-json";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { readRetryAfter } from "@tributary/kit/upstream/retry-after";
 import { type ClientCode, isClientCode } from "../../../errors/codes.ts";
 import type { ErrorPolicy, PublicError } from "../../../subgraph-settings/error-policy.ts";
 import type { SharedSource } from "../caching/memoize-by-source.ts";
@@ -37,6 +38,7 @@ export type SubgraphResponse =
       readonly code: FetchFailureCode;
       readonly why: ResponseDefect;
       readonly replica: string;
+      readonly retryAfterSeconds?: number | undefined;
     };
 
 /** For the log: no part of the body, which may contain secrets. */
@@ -68,12 +70,23 @@ type HttpResponse = Extract<HttpReply, { kind: "response" }>;
  */
 export function readSubgraphResponse(reply: HttpResponse, policy: ErrorPolicy, wantsCaching = false): SubgraphResponse {
   const response = readGraphqlResponse(reply, policy, wantsCaching);
-  const isUnavailable = unavailableStatuses.has(reply.status) && !hasContent(response);
-  return isUnavailable ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE") : response;
+  if (!unavailableStatuses.has(reply.status)) return response;
+  const retryAfterSeconds = readRetryAfter(reply.headers["retry-after"]);
+  if (response.kind === "graphql" && hasContent(response)) return addRetryAfter(response, retryAfterSeconds);
+  return { ...unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE"), retryAfterSeconds };
 }
 
-function hasContent(response: SubgraphResponse): boolean {
-  if (response.kind !== "graphql") return false;
+function addRetryAfter(response: GraphqlResponse, retryAfterSeconds: number | undefined): GraphqlResponse {
+  if (retryAfterSeconds === undefined) return response;
+  const errors = response.errors.map((error) => {
+    const { public: published } = error;
+    if (!published) return error;
+    return { ...error, public: { ...published, extensions: { retryAfterSeconds, ...published.extensions } } };
+  });
+  return { ...response, errors };
+}
+
+function hasContent(response: GraphqlResponse): boolean {
   return response.data !== null || response.errors.some((error) => error.public !== undefined);
 }
 
@@ -173,9 +186,9 @@ function unusable(
   defect: ResponseDefect["defect"],
   { replica, status, body, contentType }: HttpResponse,
   code: FetchFailureCode = "SUBGRAPH_INVALID_RESPONSE",
-): SubgraphResponse {
+) {
   const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
-  return { kind: "unusable", code, why, replica };
+  return { kind: "unusable", code, why, replica } satisfies SubgraphResponse;
 }
 
 /** RFC 9110, 8.3.1. */

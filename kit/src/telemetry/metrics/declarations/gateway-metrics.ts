@@ -1,7 +1,7 @@
 import { type MetricDeclarations, requestSeconds } from "./metric-declaration.ts";
 import { connectionsClosed, declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
 
-const { ejections, ejected, lookupFailures } = declareReplicaMetrics("subgraph");
+const { ejections, ejected, breakerOpen, lookupFailures } = declareReplicaMetrics("subgraph");
 
 /** `client` and `operation` are a known name, `other` or `unnamed`; an operation is known after 100 requests that were not rejected. */
 export const gatewayMetrics = {
@@ -180,6 +180,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_replica_ejections_total: ejections,
   tributary_gateway_replicas_ejected: ejected,
+  tributary_gateway_breaker_open: breakerOpen,
   tributary_gateway_lookup_failures_total: lookupFailures,
   tributary_gateway_supergraph_loads_total: {
     kind: "counter",

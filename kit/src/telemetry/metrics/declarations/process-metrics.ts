@@ -128,12 +128,18 @@ export function declareReplicaMetrics<const Upstream extends string>(upstream: U
   return {
     ejections: {
       kind: "counter",
-      help: "Ejections of replicas after repeated failures.",
+      help: "Ejections of replicas after repeated failures, or because they are slow.",
       labels: [upstream],
     },
     ejected: {
       kind: "gauge",
-      help: "Replicas that are currently ejected.",
+      help: "Replicas that are currently ejected, by reason: failing (no response, or 502, 503 or 504) or slow (more than three times as slow as the others).",
+      labels: [upstream, "reason"],
+      expected: { reason: ["failing", "slow"] },
+    },
+    breakerOpen: {
+      kind: "gauge",
+      help: `1 while requests to a ${upstream} fail at once, because no replica of it responds; otherwise 0.`,
       labels: [upstream],
     },
     lookupFailures: {

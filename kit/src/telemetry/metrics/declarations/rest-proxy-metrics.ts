@@ -4,7 +4,7 @@ import { connectionsClosed, declareReplicaMetrics, requestsInFlight, tokenKeyFet
 
 const serverErrorStatuses = [...new Set<number>(Object.values(statusOf))].filter((status) => status >= 500);
 
-const { ejections, ejected, lookupFailures } = declareReplicaMetrics("service");
+const { ejections, ejected, breakerOpen, lookupFailures } = declareReplicaMetrics("service");
 
 /** `route` is a path of the route table (`/things/:id`) or `other`; `client` is a known name, `other` or `unnamed`. */
 export const restMetrics = {
@@ -89,6 +89,7 @@ export const restMetrics = {
   },
   tributary_rest_replica_ejections_total: ejections,
   tributary_rest_replicas_ejected: ejected,
+  tributary_rest_breaker_open: breakerOpen,
   tributary_rest_lookup_failures_total: lookupFailures,
   tributary_rest_cache_requests_total: {
     kind: "counter",

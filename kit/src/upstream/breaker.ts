@@ -1,0 +1,101 @@
+// Fails the requests to a service at once while none of its replicas responds, instead of letting each wait for its deadline.
+
+const limits = {
+  /** Fewer may all be long. */
+  waitingMin: 5,
+  /** Without a response of any replica. A service that takes longer as a rule has twice the 99th percentile of its latencies. */
+  silentMsMin: 1_000,
+  silentP99s: 2,
+  /** In a row, at each replica: one may have been lost, or this process was paused. */
+  failedProbesToOpen: 2,
+  /** In a row. One may be of a replica that still starts. */
+  successesToClose: 2,
+  /** From the end of one probe to the next, while it is open. */
+  probeEveryMs: 500,
+} as const;
+
+/** Of a request that is rejected while the breaker is open: two probes later it may be closed. */
+export const breakerRetrySeconds = 1;
+
+export interface Breaker {
+  readonly isOpen: boolean;
+  /** Call it for each request. @param waitingCount requests without a response, this one included. */
+  noteWaiting(waitingCount: number): void;
+  noteResponse(): void;
+  /** Ends the probes. */
+  close(): void;
+}
+
+export interface BreakerOptions<Replica> {
+  readonly nowMs: () => number;
+  listReplicas(): readonly Replica[];
+  usualP99Ms(): number;
+  /** Resolves with whether the replica responded, whatever its status: an overloaded one is alive. Never rejects. */
+  probe(replica: Replica): Promise<boolean>;
+  onChange(isOpen: boolean): void;
+}
+
+/** `confirming`: the service is silent, and is probed before the breaker opens. */
+type BreakerState = "closed" | "confirming" | "open";
+
+/** Refused connections are silence too. Responses such as 429 and 503, or clients that disconnect, are not. */
+export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
+  let state: BreakerState = "closed";
+  let isEnded = false;
+  /** Since the last response, or since the first request that waits. */
+  let silentSinceMs = o.nowMs();
+
+  async function confirm(): Promise<void> {
+    const silentBeforeMs = silentSinceMs;
+    for (let round = 0; round < limits.failedProbesToOpen; round++) {
+      const results = await Promise.all(o.listReplicas().map(o.probe));
+      const isSilent = silentSinceMs === silentBeforeMs && !results.some(Boolean);
+      if (!isSilent || isEnded) return change("closed");
+    }
+    change("open");
+    await probeUntilAlive();
+    change("closed");
+  }
+
+  /** One replica after the other; the one that responded again. */
+  async function probeUntilAlive(): Promise<void> {
+    let turn = 0;
+    for (let successes = 0; successes < limits.successesToClose;) {
+      await new Promise((resolve) => void setTimeout(resolve, limits.probeEveryMs).unref());
+      if (isEnded) return;
+      const replicas = o.listReplicas();
+      const replica = replicas[turn % replicas.length];
+      const isAlive = replica !== undefined && (await o.probe(replica));
+      successes = isAlive ? successes + 1 : 0;
+      if (!isAlive) turn++;
+    }
+  }
+
+  function change(next: BreakerState): void {
+    const wasOpen = state === "open";
+    state = next;
+    silentSinceMs = o.nowMs();
+    if (wasOpen !== (next === "open")) o.onChange(next === "open");
+  }
+
+  return {
+    get isOpen() {
+      return state === "open";
+    },
+    noteWaiting(waitingCount) {
+      if (waitingCount === 1) silentSinceMs = o.nowMs();
+      if (waitingCount < limits.waitingMin || state !== "closed" || isEnded) return;
+      const silentMs = o.nowMs() - silentSinceMs;
+      if (silentMs < limits.silentMsMin || silentMs < limits.silentP99s * o.usualP99Ms()) return;
+      state = "confirming";
+      void confirm();
+    },
+    noteResponse() {
+      silentSinceMs = o.nowMs();
+    },
+    close() {
+      isEnded = true;
+      change("closed");
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// How long a replica takes, and whether that is slow beside the other replicas of its service.
+import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
+
+const limits = {
+  /** Below, differences between replicas are noise, such as garbage collection or code that is not compiled yet. */
+  noiseMs: 5,
+  /** Less than this factor between two replicas has no effect on the choice: a mix of cheap and dear requests causes it all the time. */
+  choiceFactor: 2,
+  /** Of a new latency. With one dear request of a hundred times the latency, the estimate rises 1.8 times (100^(1/8)), below `choiceFactor`. */
+  newestWeight: 1 / 8,
+  /** An unused replica becomes cheaper, so that it is tried again: after 25 s if it took 300 ms. */
+  halfLifeMs: 5_000,
+  /** Of all replicas together. Few, so that the comparison follows when all become slow at once. */
+  recentCount: 32,
+  /** Of other replicas, for a comparison. */
+  othersMin: 8,
+  /** The factor over others, and of how many of them. A share of 1/2 would be reached where half of the requests are dear, by chance. */
+  slowFactor: 3,
+  slowShare: 0.9,
+  /** Faster responses are never slow: a replica that has just started takes this long. The choice avoids it nevertheless. */
+  slowMsMin: 50,
+} as const;
+
+/** Of all its requests except failures, until the response is available (of a streamed response the head). */
+export interface ReplicaLatency {
+  /** Of reads only: an attempt's deadline follows from it. */
+  readonly reads: LatencyWindow;
+  record(latencyMs: number, isRead: boolean): void;
+  noteUse(): void;
+  readonly meanMs: number;
+  /** By which a replica is chosen: less than the mean while it is unused. */
+  expectedMs(): number;
+}
+
+export function createReplicaLatency(nowMs: () => number): ReplicaLatency {
+  /** The geometric mean: of a mix, rare dear requests change it little. */
+  let meanMs: number = limits.noiseMs;
+  let usedAtMs = nowMs();
+  const unusedShare = () => 2 ** ((usedAtMs - nowMs()) / limits.halfLifeMs);
+  const reads = createLatencyWindow(nowMs);
+  return {
+    reads,
+    record(latencyMs, isRead) {
+      if (isRead) reads.record(latencyMs);
+      // The longer ago, the less the former latencies count.
+      const formerWeight = (1 - limits.newestWeight) * unusedShare();
+      meanMs = meanMs ** formerWeight * Math.max(limits.noiseMs, latencyMs) ** (1 - formerWeight);
+      usedAtMs = nowMs();
+    },
+    noteUse() {
+      usedAtMs = nowMs();
+    },
+    get meanMs() {
+      return meanMs;
+    },
+    expectedMs: () => Math.max(limits.noiseMs, meanMs * unusedShare()),
+  };
+}
+
+interface Candidate {
+  readonly latency: ReplicaLatency;
+  readonly inFlight: number;
+}
+
+/** By latency times requests in flight (peak-EWMA, as Finagle and linkerd2-proxy), or by the latter alone if the latencies are alike. */
+export function isLessLoaded(a: Candidate, b: Candidate): boolean {
+  const aMs = a.latency.expectedMs();
+  const bMs = b.latency.expectedMs();
+  const areAlike = Math.max(aMs, bMs) < limits.choiceFactor * Math.min(aMs, bMs);
+  if (areAlike) return a.inFlight < b.inFlight;
+  return aMs * (a.inFlight + 1) < bMs * (b.inFlight + 1);
+}
+
+export interface RecentLatencies {
+  /**
+   * @returns whether this response of `replica` took over three times as long as nine of ten recent ones of other replicas. A mix of cheap and dear
+   * requests almost never does so ten times in a row at one replica: it is the same at all.
+   */
+  record(replica: object, latencyMs: number): boolean;
+}
+
+export function createRecentLatencies(): RecentLatencies {
+  const latencies = new Float64Array(limits.recentCount);
+  const replicas: (object | undefined)[] = Array.from({ length: limits.recentCount });
+  let next = 0;
+
+  function isSlow(replica: object, latencyMs: number): boolean {
+    if (latencyMs < limits.slowMsMin) return false;
+    let others = 0;
+    let faster = 0;
+    for (let index = 0; index < limits.recentCount; index++) {
+      const other = replicas[index];
+      if (other === undefined || other === replica) continue;
+      others++;
+      if (latencyMs > limits.slowFactor * (latencies[index] ?? 0)) faster++;
+    }
+    return others >= limits.othersMin && faster >= limits.slowShare * others;
+  }
+
+  return {
+    record(replica, latencyMs) {
+      latencies[next] = latencyMs;
+      replicas[next] = replica;
+      next = (next + 1) % limits.recentCount;
+      return isSlow(replica, latencyMs);
+    },
+  };
+}
