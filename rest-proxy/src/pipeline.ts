@@ -261,6 +261,7 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
   if (response.destroyed || response.closed) return;
   try {
     const fetch = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
+    const { noteJoined: onJoined } = stages.services.get(route.service);
     const onInformation = createInformationForwarder(response);
     const lookup = await stages.receiptRules.awaitChanges(uncached.lookup, receipts);
     const addHeaders = (head: string[]) => {
@@ -268,7 +269,14 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
       return addProxyHeaders(head, proxyHeaders);
     };
     const endsAtMs = findDeadline(uncached, stages.upstreamTimeoutMs);
-    await stages.cache.respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, onInformation, endsAtMs });
+    await stages.cache.respond({
+      lookup,
+      response,
+      fetchers: { headers, fetch, onJoined },
+      addHeaders,
+      onInformation,
+      endsAtMs,
+    });
   } catch (error) {
     // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);

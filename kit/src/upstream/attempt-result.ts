@@ -18,6 +18,7 @@ export function toRetryReason(result: TransportResult<ResponseBody>): RetryReaso
     case "attempt-timeout":
       return "timeout";
     case "timeout":
+    case "breaker-open":
     case "aborted":
     case "too-large":
       return undefined;

@@ -1,8 +1,8 @@
 // Fails the requests to a service at once while none of its replicas responds, instead of letting each wait for its deadline.
 
 const limits = {
-  /** Fewer may all be long. */
-  waitingMin: 5,
+  /** Requests since the last response. Fewer may all be long. */
+  arrivalsMin: 5,
   /** Without a response of any replica. A service that takes longer as a rule has twice the 99th percentile of its latencies. */
   silentMsMin: 1_000,
   silentP99s: 2,
@@ -19,8 +19,8 @@ export const breakerRetrySeconds = 1;
 
 export interface Breaker {
   readonly isOpen: boolean;
-  /** Call it for each request. @param waitingCount requests without a response, this one included. */
-  noteWaiting(waitingCount: number): void;
+  /** Of a request, also of one that waits for the response to an equal one. */
+  noteArrival(): void;
   noteResponse(): void;
   /** Ends the probes. */
   close(): void;
@@ -42,14 +42,17 @@ type BreakerState = "closed" | "confirming" | "open";
 export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
   let state: BreakerState = "closed";
   let isEnded = false;
-  /** Since the last response, or since the first request that waits. */
+  /** Since the last response. */
+  let arrivals = 0;
+  /** The first of them. */
   let silentSinceMs = o.nowMs();
+  let responses = 0;
 
   async function confirm(): Promise<void> {
-    const silentBeforeMs = silentSinceMs;
+    const responsesBefore = responses;
     for (let round = 0; round < limits.failedProbesToOpen; round++) {
       const results = await Promise.all(o.listReplicas().map(o.probe));
-      const isSilent = silentSinceMs === silentBeforeMs && !results.some(Boolean);
+      const isSilent = responses === responsesBefore && !results.some(Boolean);
       if (!isSilent || isEnded) return change("closed");
     }
     change("open");
@@ -74,7 +77,7 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
   function change(next: BreakerState): void {
     const wasOpen = state === "open";
     state = next;
-    silentSinceMs = o.nowMs();
+    arrivals = 0;
     if (wasOpen !== (next === "open")) o.onChange(next === "open");
   }
 
@@ -82,16 +85,17 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
     get isOpen() {
       return state === "open";
     },
-    noteWaiting(waitingCount) {
-      if (waitingCount === 1) silentSinceMs = o.nowMs();
-      if (waitingCount < limits.waitingMin || state !== "closed" || isEnded) return;
+    noteArrival() {
+      if (++arrivals === 1) silentSinceMs = o.nowMs();
+      if (arrivals < limits.arrivalsMin || state !== "closed" || isEnded) return;
       const silentMs = o.nowMs() - silentSinceMs;
       if (silentMs < limits.silentMsMin || silentMs < limits.silentP99s * o.usualP99Ms()) return;
       state = "confirming";
       void confirm();
     },
     noteResponse() {
-      silentSinceMs = o.nowMs();
+      arrivals = 0;
+      responses++;
     },
     close() {
       isEnded = true;

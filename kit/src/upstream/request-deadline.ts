@@ -1,6 +1,7 @@
 import type { AbortSignalLike } from "../http/abort-source.ts";
 
-export type EndReason = "timeout" | "aborted";
+/** `breaker-open`: no replica responds. */
+export type EndReason = "timeout" | "aborted" | "breaker-open";
 
 /** After `attempt-timeout` and `refused` (nothing was sent) the request may be sent to another replica. */
 export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
@@ -22,6 +23,8 @@ export interface RequestDeadline {
   readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
   /** Each step of the request sets its own. Not called if it is set after the end: check `ended` first. */
   listener: EndListener | undefined;
+  /** Before its time; a second end has no effect. */
+  end(reason: EndReason, cause: unknown): void;
   clear(): void;
 }
 
@@ -35,11 +38,11 @@ class TimerDeadline implements RequestDeadline {
   listener: EndListener | undefined = undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignalLike | undefined;
-  readonly #onAbort = () => this.#end("aborted", this.#signal?.reason);
+  readonly #onAbort = () => this.end("aborted", this.#signal?.reason);
 
   constructor(timeoutMs: number, signal: AbortSignalLike | undefined) {
     this.#signal = signal;
-    this.#timer = setTimeout(() => this.#end("timeout", new Error(`No response within ${timeoutMs} ms`)), timeoutMs);
+    this.#timer = setTimeout(() => this.end("timeout", new Error(`No response within ${timeoutMs} ms`)), timeoutMs);
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort);
   }
@@ -49,7 +52,7 @@ class TimerDeadline implements RequestDeadline {
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 
-  #end(reason: EndReason, cause: unknown): void {
+  end(reason: EndReason, cause: unknown): void {
     if (this.ended) return;
     this.ended = { reason, cause };
     this.listener?.onEnd(reason, cause);

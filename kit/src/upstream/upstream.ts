@@ -36,6 +36,8 @@ export interface Upstream<Connection> {
     request: UpstreamRequest,
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
+  /** Of a caller that waits for the result of another one's `send`. */
+  noteJoined(): void;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
   close(): Promise<void>;
@@ -71,10 +73,10 @@ export interface UpstreamFailure {
   readonly kind: "failed";
   readonly replica: string | undefined;
   /**
-   * As in `TransportFailure`. `overloaded`, `breaker-open`: nothing was sent. `refused`: also if no address is known. `timeout`: also if no attempt got a response in
-   * time.
+   * As in `TransportFailure`. `overloaded`: nothing was sent. `breaker-open`: nothing was sent, or it is idempotent. `refused`: also if no address
+   * is known. `timeout`: also if no attempt got a response in time.
    */
-  readonly reason: "refused" | "reset" | "too-large" | "overloaded" | "breaker-open" | EndReason;
+  readonly reason: "refused" | "reset" | "too-large" | "overloaded" | EndReason;
   readonly cause: unknown;
 }
 
@@ -159,8 +161,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #breaker: Breaker;
   readonly #probeTransport: Transport<Connection, ResponseBody>;
   #inFlight = 0;
-  /** Of those in flight, the ones without a response. */
-  #waiting = 0;
+  /** Idempotent requests without a response: when the breaker opens, none waits longer. */
+  readonly #waitingReads = new Set<RequestDeadline>();
 
   constructor(o: UpstreamOptions<Connection>) {
     const { requestsMax = 1_024, nowMs = () => performance.now(), random = Math.random, observe = () => {} } = o;
@@ -188,7 +190,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       listReplicas: this.#replicas.list,
       usualP99Ms: this.#replicas.bestP99Ms,
       probe: (replica) => this.#probe(replica),
-      onChange: (isOpen) => observe({ kind: "breaker-changed", isOpen }),
+      onChange: (isOpen) => {
+        observe({ kind: "breaker-changed", isOpen });
+        if (isOpen) for (const deadline of this.#waitingReads) deadline.end("breaker-open", noResponseError);
+      },
     });
   }
 
@@ -202,6 +207,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return isTaken;
   }
 
+  noteJoined(): void {
+    this.#breaker.noteArrival();
+  }
+
   close(): Promise<void> {
     this.#breaker.close();
     return this.#replicas.close();
@@ -211,8 +220,9 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     if (this.isFull) return failed("overloaded", undefined, new Error(`${this.#requestsMax} requests are in flight`));
     if (this.#breaker.isOpen) return failed("breaker-open", undefined, noResponseError);
     this.#inFlight++;
-    this.#breaker.noteWaiting(++this.#waiting);
+    this.#breaker.noteArrival();
     const deadline = createDeadline(request.timeoutMs, request.signal);
+    if (request.isIdempotent) this.#waitingReads.add(deadline);
     const endsAtMs = Math.min(this.#nowMs() + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
     let result: UpstreamResult<Body> | undefined;
     try {
@@ -222,7 +232,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
     } finally {
-      this.#waiting--;
+      this.#waitingReads.delete(deadline);
       const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
       if (!hasPendingBody) this.#release(deadline);
     }

@@ -27,6 +27,8 @@ export interface OriginFetchers {
   readonly headers: readonly string[];
   /** With the request's body, if it has one. A read may outlive the client: a coalesced miss, or a refresh in the background. */
   readonly fetch: OriginFetch;
+  /** Called when the client waits for the response to another client's request. */
+  readonly onJoined?: () => void;
 }
 
 /** Rejects if there is no response. It may retry; the cache never does. */

@@ -167,6 +167,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
     const { lookup, response, addHeaders, forwarded } = miss;
     // Whether the response is for every client is not known yet: of a request with a token, only its own client is informed.
     const leave = shared.join(response, hasToken(lookup) ? undefined : miss.onInformation);
+    miss.fetchers.onJoined?.();
     const outcome = await waitUntil(miss.endsAtMs, shared.outcome).finally(leave);
     if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;

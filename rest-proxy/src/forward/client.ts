@@ -53,6 +53,8 @@ type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 export interface ServiceClient {
   readonly sendByUndici: SendToService;
   readonly sendByMiddleware: SendToService;
+  /** Of a client that waits for the response to another one's request. */
+  noteJoined(): void;
   close(): Promise<void>;
 }
 
@@ -120,6 +122,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   return {
     sendByUndici: (request) => send(request, undici),
     sendByMiddleware: (request) => send(request, middleware),
+    noteJoined: () => upstream.noteJoined(),
     close: () => upstream.close(),
   };
 }

@@ -69,7 +69,9 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
     if (!request.isShareable) return next(request, signal);
     const inFlight = reads.find(request);
     const result = waitFor(inFlight ?? start(request), signal);
-    if (inFlight) observer?.join(request.service, request.scope.record, result);
+    if (!inFlight) return result;
+    request.subgraph.client.noteJoined();
+    observer?.join(request.service, request.scope.record, result);
     return result;
   };
 }

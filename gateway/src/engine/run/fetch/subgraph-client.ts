@@ -29,6 +29,8 @@ export interface SubgraphClient {
   readonly writes: Readonly<WriteCount>;
   /** Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;
+  /** Of a client request that shares the fetch of another one. */
+  noteJoined(): void;
   /** For a further request after `replica` rejected one. False if the budget has none left. */
   takeRetry(replica: string): boolean;
   close(): Promise<void>;
@@ -133,7 +135,14 @@ export function createSubgraphClient(
     }
   }
 
-  return { name, writes, post, takeRetry: (replica) => upstream.takeRetry(replica), close: () => upstream.close() };
+  return {
+    name,
+    writes,
+    post,
+    noteJoined: () => upstream.noteJoined(),
+    takeRetry: (replica) => upstream.takeRetry(replica),
+    close: () => upstream.close(),
+  };
 }
 
 function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
@@ -142,6 +151,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
     name,
     writes,
     post: () => Promise.resolve(reply),
+    noteJoined() {},
     takeRetry: () => false,
     close: () => Promise.resolve(),
   };
