@@ -1,4 +1,5 @@
 // How requests reach a service: choice of a replica, attempts, retries.
+import { InFlightList } from "../collections/in-flight-list.ts";
 import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader, toServiceDeadline } from "../http/deadline.ts";
@@ -162,7 +163,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #probeTransport: Transport<Connection, ResponseBody>;
   #inFlight = 0;
   /** Idempotent requests without a response: when the breaker opens, none waits longer. */
-  readonly #waitingReads = new Set<RequestDeadline>();
+  readonly #waitingReads = new InFlightList<RequestDeadline>();
 
   constructor(o: UpstreamOptions<Connection>) {
     const { requestsMax = 1_024, nowMs = () => performance.now(), random = Math.random, observe = () => {} } = o;
@@ -192,7 +193,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       probe: (replica) => this.#probe(replica),
       onChange: (isOpen) => {
         observe({ kind: "breaker-changed", isOpen });
-        if (isOpen) for (const deadline of this.#waitingReads) deadline.end("breaker-open", noResponseError);
+        if (isOpen) for (const deadline of this.#waitingReads.items()) deadline.end("breaker-open", noResponseError);
       },
     });
   }
@@ -222,7 +223,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     this.#inFlight++;
     this.#breaker.noteArrival();
     const deadline = createDeadline(request.timeoutMs, request.signal);
-    if (request.isIdempotent) this.#waitingReads.add(deadline);
+    const waiting = request.isIdempotent ? this.#waitingReads.add(deadline) : undefined;
     const endsAtMs = Math.min(this.#nowMs() + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
     let result: UpstreamResult<Body> | undefined;
     try {
@@ -232,7 +233,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
     } finally {
-      this.#waitingReads.delete(deadline);
+      if (waiting) this.#waitingReads.remove(waiting);
       const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
       if (!hasPendingBody) this.#release(deadline);
     }
