@@ -105,10 +105,10 @@ test.each(["true", "false"])(
   async (fastPath) => {
     const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" });
     blockEventLoop();
-    const responses = await postAtOnce(gateway, repeat(150, { query }));
+    const responses = await postAtOnce(gateway, repeat(600, { query }));
     const rejections = responses.filter(({ body }) => body.errors !== undefined);
     expect(rejections.length).toBeGreaterThan(0);
-    expect(rejections.length).toBeLessThan(150);
+    expect(rejections.length).toBeLessThan(600);
     for (const { head, body } of rejections) {
       expect(head).toContain("HTTP/1.1 200 OK");
       expect(head).toContain("Retry-After: 1");
@@ -123,7 +123,7 @@ test("a rejection is 503 for clients that accept application/graphql-response+js
   const gateway = await startOverloadable({ FETCH_SHARING: "false" });
   blockEventLoop();
   const headers = ["Accept: application/graphql-response+json"];
-  const responses = await postAtOnce(gateway, repeat(300, { query, headers }));
+  const responses = await postAtOnce(gateway, repeat(600, { query, headers }));
   expect(new Set(responses.map(({ head }) => head.slice(9, 12)))).toEqual(new Set(["200", "503"]));
 });
 
@@ -134,7 +134,7 @@ test.each(["true", "false"])(
     const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" }, observers);
     blockEventLoop();
     const headers = ["Accept: application/graphql-response+json"];
-    const responses = await postAtOnce(gateway, [...repeat(200, { query }), ...repeat(200, { query, headers })]);
+    const responses = await postAtOnce(gateway, [...repeat(400, { query }), ...repeat(400, { query, headers })]);
     const rejections = responses.filter(({ body }) => body.errors !== undefined);
     for (const status of ["200", "503"]) {
       const count = rejections.filter(({ head }) => head.startsWith(`HTTP/1.1 ${status} `)).length;
@@ -157,7 +157,7 @@ test.each(["true", "false"])(
     // A client can lower the class of its own requests.
     const background = { query: mutation, headers: ["Priority: u=7"] };
     const groups = {
-      normal: repeat(200, { query }),
+      normal: repeat(600, { query }),
       critical: repeat(20, { query: mutation }),
       background: repeat(80, background),
     };
@@ -165,9 +165,9 @@ test.each(["true", "false"])(
     const rejected = responses.map(({ body }) => body.errors !== undefined);
     const countRejected = (from: number, to: number) => rejected.slice(from, to).filter(Boolean).length;
     const expected = {
-      normal: countRejected(0, 200),
-      critical: countRejected(200, 220),
-      background: countRejected(220, 300),
+      normal: countRejected(0, 600),
+      critical: countRejected(600, 620),
+      background: countRejected(620, 700),
     };
     expect(expected.normal).toBeGreaterThan(0);
     const counts = await countByClass(metrics);

@@ -146,6 +146,7 @@ describe("replicas and retries", () => {
       kind: "replica-ejected",
       service: "ratings",
       replica: second.url,
+      reason: "failing",
       pauseMs: 1_000,
       cause: expect.any(Error),
     });

@@ -30,7 +30,7 @@ test("an overloaded proxy serves each cache hit, and admits writes and critical 
   const proxy = await startProxy(await startSlowStub(), options);
   await fetch(`${proxy.url}/v1/cached/1`);
   expect(counts).toMatchObject({ normal: { admitted: 1, rejected: 0 } });
-  const normal = repeat(300, "GET /v1/things/1");
+  const normal = repeat(600, "GET /v1/things/1");
   const critical = [...repeat(10, "PATCH /v1/things/1"), ...repeat(10, "GET /v1/urgent/1")];
   const cached = [...repeat(10, "GET /v1/cached/1"), ...repeat(10, "GET /v1/cached/1", "Content-Length: 0\r\n")];
   const responses = await sendAtOnce(proxy.port, [...normal, ...critical, ...cached]);
@@ -87,7 +87,7 @@ test("the rejection of an overloaded proxy has the headers of every response, so
   const request = `${head.join("\r\n")}\r\n\r\n`;
   const responses = await sendAtOnce(
     proxy.port,
-    Array.from({ length: 300 }, () => request),
+    Array.from({ length: 600 }, () => request),
   );
   const rejection = responses.find((response) => statusOf(response) !== 200) ?? "";
   expect(rejection.split("\r\n\r\n")[0]?.split("\r\n")).toEqual([
@@ -99,10 +99,10 @@ test("the rejection of an overloaded proxy has the headers of every response, so
     expect.stringMatching(/^Access-Control-Expose-Headers: .*retry-after/),
     "API-Version: 1",
     "Vary: Origin, Accept",
-    "Retry-After: 1",
     "Content-Type: application/problem+json",
+    "Retry-After: 1",
     "Cache-Control: no-store",
-    "Content-Length: 181",
+    "Content-Length: 137",
     expect.stringMatching(/^Date: /),
     "Connection: close",
   ]);
@@ -111,8 +111,6 @@ test("the rejection of an overloaded proxy has the headers of every response, so
     title: "Service unavailable",
     status: 503,
     detail: "The server is overloaded. Retry after 1 s.",
-    instance: "/v1/things/1",
-    requestId: "r-1",
   });
 });
 
