@@ -9,6 +9,7 @@ import { createIncompleteRequests, type IncompleteRequests } from "@tributary/ki
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
+import type { ProcessState } from "@tributary/kit/process/process-status";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { createSharedTexts, type SharedTexts } from "@tributary/kit/valkey/shared-texts";
 import express, { type NextFunction, type Request, type Response } from "express";
@@ -22,6 +23,7 @@ import type { Config } from "./config.ts";
 import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./engine/generation/generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
+import { createStateReader } from "./gateway-state.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue, type NextIteration } from "./engine/parse/event-loop-queue.ts";
@@ -61,6 +63,7 @@ export interface Gateway {
   supergraphId(): string | undefined;
   /** Whether the source of the supergraph has the one in use. */
   supergraphStatus(): SupergraphStatus;
+  readState(): ProcessState;
   /** Of the supergraph in use. */
   listSubgraphs(): readonly SupergraphSubgraph[];
   /** Called after the last request. */
@@ -103,7 +106,6 @@ export function createGateway(o: GatewayOptions): Gateway {
     },
   );
   const { callerLimits, receiving } = createCallerChecks(config, revocations, nextIteration, observe, observers);
-  const { charges, incompleteRequests } = receiving;
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const heldRejections = createHeldRejections();
   const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
@@ -115,25 +117,28 @@ export function createGateway(o: GatewayOptions): Gateway {
     receipts: createReceipts(config.consistencyKeys),
     admission: createOperationAdmission(admission),
     heldRejections,
-    charges,
+    charges: receiving.charges,
     send,
     observe,
   });
   const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: o.graphiqlFolder, issuerUrl: config.issuerUrl });
-  const fullPath = createFullPath({ pipeline, receiving, generations, persistedQueries, send, observe });
-  const app = createApp({ config, observe, generations, send, graphiql, fullPath });
-  const handle = config.fastPath
-    ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
-    : app;
+  const paths = { pipeline, receiving, generations, persistedQueries };
+  const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
+  const cacheSizes = () => listCacheSizes(generations.current, persistedQueries, entityCache);
+  const ownParts = { config, settings, generations, watcher, entityCache, admission, callerLimits };
+  const readState = createStateReader({ ...ownParts, cacheSizes });
+  const app = createApp({ config, observe, generations, send, graphiql, fullPath });
+  const handle = config.fastPath ? createFastPath({ ...paths, continueInFull: app }) : app;
   settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
-    incompleteRequests,
+    incompleteRequests: receiving.incompleteRequests,
     heldRejections,
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
-    cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
+    cacheSizes,
+    readState,
     supergraphId: () => generations.currentId,
     supergraphStatus: watcher.status,
     listSubgraphs: () => generations.current?.subgraphs ?? [],

@@ -2,12 +2,13 @@ import type { RequestListener, Server } from "node:http";
 import type { HeldRejections } from "@tributary/kit/admission/held-rejections";
 import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
+import type { ProcessState } from "@tributary/kit/process/process-status";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { prepareServer } from "./admit/connections.ts";
 import { openExchange } from "./admit/exchange.ts";
 import { handleRequest } from "./pipeline.ts";
 import { reportUsage } from "./route/usage.ts";
-import { createStages, type RestProxyOptions } from "./stages.ts";
+import { createStages, type RestProxyOptions, type Stages } from "./stages.ts";
 import type { UsageCount } from "./telemetry/observations.ts";
 
 export interface RestProxy {
@@ -18,6 +19,7 @@ export interface RestProxy {
   prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Requests for versions older than the newest, since the start of the process. For tests: the process itself logs these counts every hour. */
   usage(): readonly UsageCount[];
+  readState(): ProcessState;
   /** Reports the usage of old versions, aborts background requests and closes the connections to the services. Call it after the last response. */
   close(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
       prepareServer(server, { observe, charges: stages.charges, pendingResponses });
     },
     usage: () => stages.usage.read(),
+    readState: () => readProxyState(config, stages),
     async close() {
       stopReports();
       // The cache first: the services' connections close only when its background requests have ended.
@@ -48,5 +51,21 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
       stages.admission.close();
       await stages.callerLimits.close();
     },
+  };
+}
+
+function readProxyState({ build, routesFile, addresses }: RestProxyOptions["config"], stages: Stages): ProcessState {
+  const { table, services, feeds, cache, admission, callerLimits } = stages;
+  return {
+    ...build,
+    routes: { file: routesFile, versions: table.versions },
+    services: Object.keys(addresses).map((service) => {
+      const isFollowed = feeds.isUp(service);
+      const feed = isFollowed === undefined ? undefined : isFollowed ? "up" : "down";
+      return { service, replicas: services.listReplicas(service), feed };
+    }),
+    caches: { responses: cache.size },
+    admission: admission.readState(),
+    rateLimits: callerLimits.readState(),
   };
 }

@@ -18,6 +18,8 @@ export type AttemptRole = "regular" | "probe" | "last-resort";
 export interface ReplicaHealth {
   readonly state: HealthState;
   readonly isInService: boolean;
+  /** Why the replica is ejected. Undefined while it is in service. */
+  readonly ejectionReason: string | undefined;
   /** A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
   endPause(): void;
@@ -54,6 +56,12 @@ const pointsToEject = 10;
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
+interface Pause {
+  readonly ms: number;
+  endsAtMs: number;
+  readonly cause: unknown;
+}
+
 /** Since the last success: either draining responses, or failures and timeouts. */
 interface Streak {
   readonly isDraining: boolean;
@@ -70,7 +78,7 @@ function extendStreak(streak: Streak, outcome: "failure" | "timeout" | "draining
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
   let streak: Streak = { isDraining: false, points: 0 };
-  let pause = { ms: 0, endsAtMs: 0 };
+  let pause: Pause = { ms: 0, endsAtMs: 0, cause: undefined };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let keepsConnections = false;
 
@@ -93,9 +101,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     if (event === "probe-inconclusive") return;
     // Soon after a restoration the doubling continues: the replica alternates between success and failure.
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
-    const doubledMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
-    const pauseMs = isFirst ? pauseMinMs : doubledMs;
-    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs };
+    const pauseMs = isFirst ? pauseMinMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
+    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs, cause: streak.isDraining ? "draining" : cause };
     if (event !== "limit") return;
     if (streak.isDraining) o.onDraining({ pauseMs });
     else o.onEjected({ pauseMs, cause });
@@ -103,14 +110,12 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
 
   function addToStreak(outcome: "failure" | "timeout" | "draining"): HealthEvent {
     streak = extendStreak(streak, outcome);
-    if (streak.points < pointsToEject) return "failure";
-    return o.mayEject() ? "limit" : "failure";
+    return streak.points >= pointsToEject && o.mayEject() ? "limit" : "failure";
   }
 
   function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
     // The outcome of an attempt that started before the last ejection or restoration is ignored.
-    const wasInService = role === "regular";
-    if (wasInService !== isInService()) return undefined;
+    if ((role === "regular") !== isInService()) return undefined;
     if (outcome === "success") return "success";
     if (role === "probe") return outcome === "inconclusive" ? "probe-inconclusive" : "probe-failure";
     if (role === "last-resort" || outcome === "inconclusive") return undefined;
@@ -123,6 +128,9 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     },
     get isInService() {
       return isInService();
+    },
+    get ejectionReason() {
+      return isInService() ? undefined : toReason(pause.cause);
     },
     isProbeDue(isIdempotent) {
       const probeDueAtMs = isIdempotent ? pause.endsAtMs : pause.endsAtMs + pauseMaxMs;
@@ -145,4 +153,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       if (event) handle(event, cause);
     },
   };
+}
+
+function toReason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

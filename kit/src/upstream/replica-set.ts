@@ -1,3 +1,4 @@
+import type { ReplicaStatus } from "../process/process-status.ts";
 import { hostOf, portOf, type ReplicaAddress } from "./addresses.ts";
 import { type AttemptOutcome, type AttemptRole, createReplicaHealth, type ReplicaHealth } from "./replica-health.ts";
 
@@ -40,6 +41,7 @@ export interface ReplicaSet<Connection> {
   /** Undefined if no replica is likely to do better. */
   chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
+  list(): readonly ReplicaStatus[];
   /** The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;
   endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
@@ -108,9 +110,9 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       const remaining = reason === "reset" ? candidates : without(replicas, tried);
       return leastLoadedOfTwo(remaining, o.random);
     },
-    hasHealthyAlternative(tried) {
-      return replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica));
-    },
+    hasHealthyAlternative: (tried) =>
+      replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica)),
+    list: () => replicas.map(describeReplica),
     startAttempt(replica) {
       replica.inFlight++;
       return replica.health.startAttempt();
@@ -124,6 +126,10 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       await Promise.all(replicas.map(close));
     },
   };
+}
+
+function describeReplica({ name, inFlight, health }: Replica<unknown>): ReplicaStatus {
+  return { replica: name, state: health.state, inFlight, reason: health.ejectionReason };
 }
 
 interface HealthContext {

@@ -2,6 +2,7 @@
 import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader } from "../http/deadline.ts";
+import type { ReplicaStatus } from "../process/process-status.ts";
 import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
@@ -38,6 +39,8 @@ export interface Upstream<Connection> {
   ): Promise<UpstreamResult<Body>>;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
+  /** Empty before the first request, which looks up the host names. */
+  listReplicas(): readonly ReplicaStatus[];
   close(): Promise<void>;
 }
 
@@ -182,6 +185,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const isTaken = this.#takeRetry(replica);
     if (isTaken) this.#observe({ kind: "retried", replica, reason: "rejected", status: undefined });
     return isTaken;
+  }
+
+  listReplicas(): readonly ReplicaStatus[] {
+    return this.#replicas.list();
   }
 
   close(): Promise<void> {

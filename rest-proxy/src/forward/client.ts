@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
+import type { ReplicaStatus } from "@tributary/kit/process/process-status";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -53,6 +54,7 @@ type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 export interface ServiceClient {
   readonly sendByUndici: SendToService;
   readonly sendByMiddleware: SendToService;
+  listReplicas(): readonly ReplicaStatus[];
   close(): Promise<void>;
 }
 
@@ -119,6 +121,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   return {
     sendByUndici: (request) => send(request, undici),
     sendByMiddleware: (request) => send(request, middleware),
+    listReplicas: () => upstream.listReplicas(),
     close: () => upstream.close(),
   };
 }

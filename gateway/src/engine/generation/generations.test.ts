@@ -323,6 +323,7 @@ describe("the generation of a request", () => {
     return {
       current: generation,
       currentId: "g",
+      loadedAtMs: 0,
       pin: () => {
         pins.pinned++;
         return { generation, release: () => void pins.released++ };

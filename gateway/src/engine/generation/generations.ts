@@ -61,6 +61,8 @@ export interface Generations {
   readonly current: Generation | undefined;
   /** A hash of the supergraph. */
   readonly currentId: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly loadedAtMs: number | undefined;
   /**
    * Builds a generation, warms it with the most used operations of the current one, and replaces that. A supergraph that cannot be loaded is reported
    * and changes nothing. Never rejects. The caller waits for one load before the next.
@@ -85,6 +87,7 @@ const retiredMax = 4;
 interface GenerationEntry {
   readonly id: string;
   readonly generation: Generation;
+  readonly loadedAtMs: number;
   pins: number;
   /** Resolved when `close` of the generation is called. */
   readonly closed: PromiseWithResolvers<void>;
@@ -116,7 +119,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
 
   function replaceCurrent(id: string, generation: Generation, startedMs: number): void {
     const replaced = current;
-    current = { id, generation, pins: 0, closed: Promise.withResolvers() };
+    current = { id, generation, loadedAtMs: Date.now(), pins: 0, closed: Promise.withResolvers() };
     if (replaced) retire(replaced);
     const tookMs = Math.round(performance.now() - startedMs);
     const subgraphs = generation.subgraphs.map(({ service }) => service);
@@ -154,6 +157,9 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     },
     get currentId() {
       return current?.id;
+    },
+    get loadedAtMs() {
+      return current?.loadedAtMs;
     },
     async close() {
       isClosed = true;

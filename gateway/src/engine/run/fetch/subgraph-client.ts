@@ -2,6 +2,7 @@
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
+import type { ReplicaStatus } from "@tributary/kit/process/process-status";
 import { withSameOriginRedirects } from "@tributary/kit/upstream/same-origin-redirects";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import {
@@ -30,6 +31,7 @@ export interface SubgraphClient {
   post(body: string, o: PostOptions): Promise<HttpReply>;
   /** For a further request after `replica` rejected one. False if the budget has none left. */
   takeRetry(replica: string): boolean;
+  listReplicas(): readonly ReplicaStatus[];
   close(): Promise<void>;
 }
 
@@ -130,7 +132,14 @@ export function createSubgraphClient(
     }
   }
 
-  return { name, writes, post, takeRetry: (replica) => upstream.takeRetry(replica), close: () => upstream.close() };
+  return {
+    name,
+    writes,
+    post,
+    takeRetry: (replica) => upstream.takeRetry(replica),
+    listReplicas: () => upstream.listReplicas(),
+    close: () => upstream.close(),
+  };
 }
 
 function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
@@ -140,6 +149,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
     writes,
     post: () => Promise.resolve(reply),
     takeRetry: () => false,
+    listReplicas: () => [],
     close: () => Promise.resolve(),
   };
 }

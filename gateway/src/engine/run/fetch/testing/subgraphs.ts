@@ -13,6 +13,7 @@ export function toSubgraph(client: Partial<SubgraphClient> = {}, yaml?: string):
       name,
       writes: { settled: 0 },
       takeRetry: () => false,
+      listReplicas: () => [],
       post: () => Promise.reject(new Error("not called")),
       close: () => Promise.resolve(),
       ...client,
