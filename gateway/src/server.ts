@@ -129,7 +129,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   const cacheSizes = () => listCacheSizes(generations.current, persistedQueries, entityCache);
   const ownParts = { config, settings, generations, watcher, entityCache, admission, callerLimits };
   const readState = createStateReader({ ...ownParts, cacheSizes });
-  const app = createApp({ config, observe, generations, send, graphiql, fullPath });
+  const app = createApp({ config, observe, generations, send, graphiql, fullPath, readState });
   const handle = config.fastPath ? createFastPath({ ...paths, continueInFull: app }) : app;
   settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });
   return {
@@ -279,6 +279,7 @@ interface AppOptions {
   readonly send: SendResponse;
   readonly graphiql: Graphiql;
   readonly fullPath: FullPath;
+  readonly readState: Gateway["readState"];
 }
 
 /** In `response.locals` of Express. */
@@ -292,8 +293,8 @@ interface Locals {
  * The Express app, for requests that the fast path does not handle, and for all requests with FAST_PATH=false. Express tries the routes in this
  * order. A response that Express sends, instead of `send`, needs `applyHeaders` first.
  */
-function createApp({ config, observe, generations, send, graphiql, fullPath }: AppOptions) {
-  const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt);
+function createApp({ config, observe, generations, send, graphiql, fullPath, readState }: AppOptions) {
+  const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt, readState);
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
 

@@ -8,7 +8,7 @@ import { prepareServer } from "./admit/connections.ts";
 import { openExchange } from "./admit/exchange.ts";
 import { handleRequest } from "./pipeline.ts";
 import { reportUsage } from "./route/usage.ts";
-import { createStages, type RestProxyOptions, type Stages } from "./stages.ts";
+import { createStages, type RestProxyOptions } from "./stages.ts";
 import type { UsageCount } from "./telemetry/observations.ts";
 
 export interface RestProxy {
@@ -42,7 +42,7 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
       prepareServer(server, { observe, charges: stages.charges, pendingResponses });
     },
     usage: () => stages.usage.read(),
-    readState: () => readProxyState(config, stages),
+    readState: stages.readState,
     async close() {
       stopReports();
       // The cache first: the services' connections close only when its background requests have ended.
@@ -51,21 +51,5 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
       stages.admission.close();
       await stages.callerLimits.close();
     },
-  };
-}
-
-function readProxyState({ build, routesFile, addresses }: RestProxyOptions["config"], stages: Stages): ProcessState {
-  const { table, services, feeds, cache, admission, callerLimits } = stages;
-  return {
-    ...build,
-    routes: { file: routesFile, versions: table.versions },
-    services: Object.keys(addresses).map((service) => {
-      const isFollowed = feeds.isUp(service);
-      const feed = isFollowed === undefined ? undefined : isFollowed ? "up" : "down";
-      return { service, replicas: services.listReplicas(service), feed };
-    }),
-    caches: { responses: cache.size },
-    admission: admission.readState(),
-    rateLimits: callerLimits.readState(),
   };
 }

@@ -23,6 +23,8 @@ import { createResourceCache } from "./resource-cache/resource-cache.ts";
 import { createRetirements, type Retirements } from "./route/retirement.ts";
 import { createRouteCache, type RouteCache } from "./route/route-cache.ts";
 import type { RouteTable } from "./route/route-table.ts";
+import type { ProcessState } from "@tributary/kit/process/process-status";
+import { readProxyState } from "./proxy-state.ts";
 import { createUsage, type Usage } from "./route/usage.ts";
 import { createVersionResolver, type ResolvedVersion, type VersionRequest } from "./route/version.ts";
 import type { Observe } from "./telemetry/observations.ts";
@@ -68,6 +70,7 @@ export interface Stages {
   readonly compression: Compression;
   readonly services: Services;
   readonly responseTimeoutMs: number;
+  readonly readState: () => ProcessState;
   readonly observe: Observe;
 }
 
@@ -90,24 +93,30 @@ export function createStages(options: RestProxyOptions): Stages {
   });
   const { cache, feeds } = createCacheWithFeeds(options, revocations, nowMs);
   const receipts = createReceipts(config.consistencyKeys);
-  const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   const compression = createCompression();
+  const admission = createAdmission({
+    isOn: config.admission,
+    // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
+    queueDelayMs: compression.queueDelayMs,
+    observer: observers?.admission,
+  });
+  const services = createServices({ ...config, observe, observers: observers?.services });
+  const readState = () => readProxyState({ config, table, services, feeds, cache, admission, callerLimits });
+  const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   return {
     cors: createResourceCors(config.corsOrigins),
     callers,
     callerLimits,
     charges: createRestCharges(callerLimits),
-    admission: createAdmission({
-      isOn: config.admission,
-      // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
-      queueDelayMs: compression.queueDelayMs,
-      observer: observers?.admission,
-    }),
+    admission,
     heldRejections: createHeldRejections(),
     documents: createDocuments({
       texts: options.documents,
       retirements,
-      frontPage: { version: config.build.version, linksHealth: config.profile === "development" },
+      frontPage: {
+        version: config.build.version,
+        readState: config.profile === "development" ? readState : undefined,
+      },
     }),
     table,
     routeCache: createRouteCache(),
@@ -122,8 +131,9 @@ export function createStages(options: RestProxyOptions): Stages {
     incompleteRequests,
     addCacheTags: (response) => addCacheTags(response, config.tagHeader),
     compression,
-    services: createServices({ ...config, observe, observers: observers?.services }),
+    services,
     responseTimeoutMs,
+    readState,
     observe,
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { StatusLine } from "../process/status-summary.ts";
 import { type Html, html } from "./html.ts";
 
 export interface FrontPageLink {
@@ -16,6 +17,8 @@ export interface FrontPageContent {
   readonly description: string;
   readonly version: string;
   readonly links: readonly FrontPageLink[];
+  /** Only on the HTML page, in development: programs read `/health/status`. */
+  readonly state?: readonly StatusLine[] | undefined;
 }
 
 export interface FrontPage {
@@ -33,7 +36,15 @@ export const healthLink: FrontPageLink = {
   text: "Whether this process is ready to serve requests.",
 };
 
-/** Reads its style sheet, so it is called once, at the start of the process. */
+/** In development only. */
+export const statusLink: FrontPageLink = {
+  key: "status",
+  path: "/health/status",
+  title: "State",
+  text: "Replicas, feeds, caches and limits of this process, as JSON. npm run status prints it for all processes.",
+};
+
+/** Reads its style sheet, so in production it is called once, at the start of the process. */
 export function createFrontPage(content: FrontPageContent): FrontPage {
   const style = readFileSync(new URL("front-page.css", import.meta.url), "utf8");
   return {
@@ -61,7 +72,7 @@ function createPolicy(style: string): string {
   return directives.join("; ");
 }
 
-function renderPage({ name, description, version, links }: FrontPageContent, style: string): Html {
+function renderPage({ name, description, version, links, state }: FrontPageContent, style: string): Html {
   const styleElement = { html: `<style>${style}</style>` };
   return html`<!doctype html>
     <html lang="en">
@@ -80,6 +91,7 @@ function renderPage({ name, description, version, links }: FrontPageContent, sty
           <ul>
             ${links.map(renderLink)}
           </ul>
+          ${state && renderState(state)}
           <p class="muted">Version ${version}. Programs get this list as JSON.</p>
         </main>
       </body>
@@ -94,4 +106,17 @@ function renderLink({ path, title, text, method }: FrontPageLink): Html {
     <h2>${heading} <code>${methodAndPath}</code></h2>
     <p class="muted">${text}</p>
   </li>`;
+}
+
+/** As it was when the page was requested. */
+function renderState(lines: readonly StatusLine[]): Html {
+  const rows = lines.map(
+    ({ label, text, isDown }) =>
+      html`<dt>${label}</dt>
+        <dd>${isDown ? html`<strong>Attention:</strong> ` : undefined}${text}</dd>`,
+  );
+  return html`<section>
+    <h2>State</h2>
+    <dl>${rows}</dl>
+  </section>`;
 }
