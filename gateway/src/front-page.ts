@@ -23,7 +23,7 @@ export function createFrontPageResponder(
   if (hasGraphiql) links.push(graphiqlLink);
   if (introspection) links.push(schemaLink);
   const isDevelopment = profile === "development";
-  if (isDevelopment) links.push(healthLink, statusLink);
+  if (isDevelopment) links.push(ownersLink, healthLink, statusLink);
   const content = {
     name: "GraphQL gateway",
     description: "One GraphQL API over the data of all services.",
@@ -64,6 +64,12 @@ const graphiqlLink: FrontPageLink = {
   path: "/graphiql",
   title: "GraphiQL",
   text: "Write and run operations in the browser, with the documentation of every field.",
+};
+const ownersLink: FrontPageLink = {
+  key: "owners",
+  path: "/owners",
+  title: "Who owns what",
+  text: "Each subgraph with its team, and its entities and fields.",
 };
 const schemaLink: FrontPageLink = {
   key: "schema",

@@ -24,6 +24,7 @@ import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./engine/generation/generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
 import { createStateReader } from "./gateway-state.ts";
+import { createOwnersPage, listOwnedTypes } from "./owners-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue, type NextIteration } from "./engine/parse/event-loop-queue.ts";
@@ -326,6 +327,9 @@ function createApp({ config, observe, generations, send, graphiql, fullPath, rea
   app.all("/schema.graphql", (request, response) =>
     send(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
   );
+  app.all("/owners", (request, response) =>
+    send(localsOf(response).exchange, readOwners(request, generations, localsOf(response).exchange.settings, config)),
+  );
   app.use(
     "/graphiql",
     (_request, response, next) => {
@@ -368,6 +372,30 @@ function readSchema({ method }: Request, { current }: Generations, isIntrospecti
     contentType: "text/plain; charset=utf-8",
     headers: ["Cache-Control", "no-cache"],
     body: Buffer.from(current.apiSdl),
+  };
+}
+
+/** `GET /owners`, in development: names of teams are not for clients. @throws Rejection */
+function readOwners(
+  { method }: Request,
+  { current }: Generations,
+  { subgraphs }: Settings,
+  { profile }: Config,
+): ClientResponse {
+  if (profile !== "development") throw new Rejection("NOT_FOUND");
+  if (method !== "GET" && method !== "HEAD")
+    throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
+  if (!current) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
+  const connected = current.connect(subgraphs);
+  const page = createOwnersPage(
+    listOwnedTypes(current.supergraph),
+    (service) => connected.get(service)?.settings.owner,
+  );
+  return {
+    status: 200,
+    contentType: "text/html; charset=utf-8",
+    headers: ["Cache-Control", "no-store", "Content-Security-Policy", page.policy, "Referrer-Policy", "no-referrer"],
+    body: Buffer.from(page.html),
   };
 }
 

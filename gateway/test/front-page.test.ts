@@ -34,6 +34,7 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
         graphql: "/graphql",
         graphiql: "/graphiql",
         schema: "/schema.graphql",
+        owners: "/owners",
         health: "/health/ready",
         status: "/health/status",
       },
@@ -49,7 +50,7 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
 test("every link of the front page is served, except to the endpoint for programs", async () => {
   const text = await (await get({ accept: browserAccept })).text();
   const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!);
-  expect(paths).toEqual(["/graphiql", "/schema.graphql", "/health/ready", "/health/status"]);
+  expect(paths).toEqual(["/graphiql", "/schema.graphql", "/owners", "/health/ready", "/health/status"]);
   for (const path of paths) expect((await get({ accept: browserAccept }, "GET", path)).status, path).not.toBe(404);
 });
 
@@ -69,7 +70,7 @@ test("the front page links only what is served: no GraphiQL, no schema and in pr
     ...["graphql", "graphiql", "schema"],
   ]);
   expect(linksOf({ build, introspection: false, profile: "development" }, false)).toEqual([
-    ...["graphql", "health", "status"],
+    ...["graphql", "owners", "health", "status"],
   ]);
 });
 

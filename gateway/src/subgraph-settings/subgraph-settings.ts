@@ -238,7 +238,7 @@ export function listUnknownNames(
  * The values of the `join__Graph` enum (join spec v0.1 to v0.5).
  * @throws Error if the document is not a supergraph.
  */
-export function readSubgraphs(supergraph: DocumentNode): readonly SupergraphSubgraph[] {
+export function readSubgraphs(supergraph: DocumentNode): readonly (SupergraphSubgraph & { readonly graph: string })[] {
   const graphEnum = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
   );
@@ -247,7 +247,7 @@ export function readSubgraphs(supergraph: DocumentNode): readonly SupergraphSubg
   return (graphEnum.values ?? []).map((enumValue) => {
     const directive = enumValue.directives?.find(({ name }) => name.value === "join__graph");
     const service = readStringArgument(directive, "name") || enumValue.name.value;
-    return { service, url: readStringArgument(directive, "url") };
+    return { service, graph: enumValue.name.value, url: readStringArgument(directive, "url") };
   });
 }
 

@@ -21,11 +21,14 @@ export interface FrontPageContent {
   readonly state?: readonly StatusLine[] | undefined;
 }
 
-export interface FrontPage {
-  readonly json: string;
+export interface HtmlPage {
   readonly html: string;
   /** `Content-Security-Policy`: no scripts, nothing from any server, and only its own style element. */
   readonly policy: string;
+}
+
+export interface FrontPage extends HtmlPage {
+  readonly json: string;
 }
 
 /** In production only probes use this path, and it is not public. */
@@ -46,12 +49,14 @@ export const statusLink: FrontPageLink = {
 
 /** Reads its style sheet, so in production it is called once, at the start of the process. */
 export function createFrontPage(content: FrontPageContent): FrontPage {
+  const json = `${JSON.stringify(toJson(content), undefined, 2)}\n`;
+  return { json, ...createHtmlPage(content.name, renderContent(content)) };
+}
+
+/** In the style of the front pages. */
+export function createHtmlPage(title: string, content: Html): HtmlPage {
   const style = readFileSync(new URL("front-page.css", import.meta.url), "utf8");
-  return {
-    json: `${JSON.stringify(toJson(content), undefined, 2)}\n`,
-    html: renderPage(content, style).html,
-    policy: createPolicy(style),
-  };
+  return { html: renderPage(title, content, style).html, policy: createPolicy(style) };
 }
 
 function toJson({ name, description, version, links }: FrontPageContent): object {
@@ -72,7 +77,7 @@ function createPolicy(style: string): string {
   return directives.join("; ");
 }
 
-function renderPage({ name, description, version, links, state }: FrontPageContent, style: string): Html {
+function renderPage(title: string, content: Html, style: string): Html {
   const styleElement = { html: `<style>${style}</style>` };
   return html`<!doctype html>
     <html lang="en">
@@ -80,22 +85,24 @@ function renderPage({ name, description, version, links, state }: FrontPageConte
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${name}</title>
+        <title>${title}</title>
         <link rel="icon" href="data:," />
         ${styleElement}
       </head>
       <body>
-        <main>
-          <h1>${name}</h1>
-          <p>${description}</p>
-          <ul>
-            ${links.map(renderLink)}
-          </ul>
-          ${state && renderState(state)}
-          <p class="muted">Version ${version}. Programs get this list as JSON.</p>
-        </main>
+        <main>${content}</main>
       </body>
     </html> `;
+}
+
+function renderContent({ name, description, version, links, state }: FrontPageContent): Html {
+  return html`<h1>${name}</h1>
+    <p>${description}</p>
+    <ul>
+      ${links.map(renderLink)}
+    </ul>
+    <p class="muted">Version ${version}. Programs get this list as JSON.</p>
+    ${state && renderState(state)}`;
 }
 
 function renderLink({ path, title, text, method }: FrontPageLink): Html {

@@ -68,6 +68,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
     return {
       apiSdl: planner.apiSdl,
+      supergraph,
       subgraphs: supergraphSubgraphs,
       connect,
       sizeOfPlans: plans.size,

@@ -1,6 +1,7 @@
 // Everything that is derived from one supergraph is a generation. A request uses one from start to end, while a new one replaces it for later
 // requests.
 import { createHash } from "node:crypto";
+import type { DocumentNode } from "graphql";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import { UnusableSupergraph } from "../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../observations.ts";
@@ -14,6 +15,7 @@ import { findNamedSubgraphs } from "./named-subgraphs.ts";
 /** Immutable, except for its caches. */
 export interface Generation {
   readonly apiSdl: string;
+  readonly supergraph: DocumentNode;
   readonly subgraphs: readonly SupergraphSubgraph[];
   /** The subgraphs as the settings of a request have them. */
   connect(configuration: SubgraphConfiguration): Subgraphs;
