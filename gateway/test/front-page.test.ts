@@ -57,10 +57,13 @@ test("every link of the front page is served, except to the endpoint for program
 test("the front page links only what is served: no GraphiQL, no schema and in production neither health path nor state", () => {
   type Parts = Parameters<typeof createFrontPageResponder>;
   const linksOf = (config: Parts[0], hasGraphiql: boolean) => {
-    const readState = () => ({ ...build, feedReaders: 3 });
+    const supergraph = { id: "f00", ageSeconds: 1, staleSeconds: 0, rejected: undefined };
+    const source = "https://ada:plum@registry.example/graph?key=plum";
+    const readState = () => ({ ...build, supergraph: { ...supergraph, source } });
     const respond = createFrontPageResponder(config, hasGraphiql, readState);
     const page = respond({ method: "GET", headers: { accept: browserAccept } }).body.toString();
-    expect(page.includes("3 readers")).toBe(config.profile === "development");
+    expect(page.includes("@registry.example/graph")).toBe(config.profile === "development");
+    expect(page).not.toContain("plum");
     const { body } = respond({ method: "GET", headers: {} });
     return Object.keys((JSON.parse(body.toString()) as { readonly links: object }).links);
   };

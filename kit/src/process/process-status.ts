@@ -75,7 +75,11 @@ export type ReadState = () => ProcessState | Promise<ProcessState>;
 /** A query may have an API key. */
 const urlQuery = /(https?:\/\/[^\s?#]*)\?[^\s"'`)]*/gi;
 
-/** Without the URL credentials and queries, tokens and mail addresses that a name or the message of an error may contain. */
+/** Removes the URL credentials and queries, tokens and mail addresses that a name or the message of an error may contain. */
+export function scrubStatusText(text: string): string {
+  return scrubText(text).replaceAll(urlQuery, "$1");
+}
+
 export async function readStatus(
   name: string,
   readiness: () => Promise<Pick<ProcessStatus, "status">>,
@@ -85,7 +89,6 @@ export async function readStatus(
   // Afterwards: the check of readiness may use a connection of the pool.
   const state = await readState();
   const whole: ProcessStatus = { process: name, status, uptimeSeconds: Math.round(process.uptime()), ...state };
-  const scrub = (_key: string, value: unknown) =>
-    typeof value === "string" ? scrubText(value).replaceAll(urlQuery, "$1") : value;
+  const scrub = (_key: string, value: unknown) => (typeof value === "string" ? scrubStatusText(value) : value);
   return JSON.parse(JSON.stringify(whole, scrub)) as ProcessStatus;
 }

@@ -1,5 +1,12 @@
 // The state of a process in a few lines, for `npm run status` and the front pages in development.
-import type { CalledService, DatabaseState, ProcessState, ReplicaStatus, SupergraphState } from "./process-status.ts";
+import {
+  type CalledService,
+  type DatabaseState,
+  type ProcessState,
+  type ReplicaStatus,
+  scrubStatusText,
+  type SupergraphState,
+} from "./process-status.ts";
 
 export interface StatusLine {
   readonly label: string;
@@ -14,7 +21,7 @@ export function summarizeState(state: ProcessState): readonly StatusLine[] {
   const { supergraph, routes, services = [], caches, admission, rateLimits, database, feedReaders } = state;
   const lines: StatusLine[] = [];
   const add = (label: string, texts: readonly (string | undefined | false)[], isDown = false) =>
-    lines.push({ label, text: texts.filter(Boolean).join("; "), isDown });
+    lines.push({ label, text: scrubStatusText(texts.filter(Boolean).join("; ")), isDown });
   if (supergraph) add("supergraph", describeSupergraph(supergraph), !supergraph.id || Boolean(supergraph.rejected));
   if (routes) add("routes", [`versions ${routes.versions.join(", ")}, from ${routes.file}`]);
   for (const service of services) add(service.service, describeService(service), isServiceDown(service));
