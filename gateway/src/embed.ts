@@ -2,6 +2,7 @@
 // its types name only those of Node.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createPendingResponseList } from "@tributary/kit/process/pending-responses";
+import { readStatus } from "@tributary/kit/process/process-status";
 import { assembleGateway } from "./assembly.ts";
 
 /** At most one of `supergraphFile` and `supergraphUrl`. Without them, `settingsFile` or `variables` has to name the supergraph. */
@@ -47,7 +48,9 @@ export async function createGateway(options: EmbeddingOptions): Promise<Embedded
     ...(supergraphUrl !== undefined && { SUPERGRAPH_URL: supergraphUrl }),
     ...(settingsFile !== undefined && { SETTINGS_FILE: settingsFile }),
   });
-  admin?.reportReadiness(() => Promise.resolve({ status: gateway.isReady() ? "ready" : "not ready" }));
+  const readiness = () => Promise.resolve({ status: gateway.isReady() ? ("ready" as const) : ("not ready" as const) });
+  admin?.reportReadiness(readiness);
+  admin?.reportStatus(() => readStatus("gateway", readiness, gateway.readState));
   const pendingResponses = createPendingResponseList();
   let closed: Promise<void> | undefined;
 

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { chooseMediaType } from "@tributary/kit/http/accept";
-import { createFrontPage, type FrontPageLink, healthLink } from "@tributary/kit/pages/front-page";
+import { createFrontPage, type FrontPageLink, healthLink, statusLink } from "@tributary/kit/pages/front-page";
+import type { ProcessState } from "@tributary/kit/process/process-status";
+import { summarizeState } from "@tributary/kit/process/status-summary";
 import type { Config } from "./config.ts";
 import { Rejection } from "./errors/rejections.ts";
 import type { ClientResponse } from "./response.ts";
@@ -9,22 +11,26 @@ import type { ClientResponse } from "./response.ts";
 /**
  * Prepares the response to `GET /` and `HEAD /` (server.ts): what this process is, with links to what it serves, as JSON or HTML.
  * @param hasGraphiql whether the bundle of GraphiQL is built.
+ * @param readState for the HTML page in development.
  * @returns a function that throws a Rejection for other methods (405).
  */
 export function createFrontPageResponder(
   { build, introspection, profile }: Pick<Config, "build" | "introspection" | "profile">,
   hasGraphiql: boolean,
+  readState: () => ProcessState,
 ): (request: Pick<IncomingMessage, "method" | "headers">) => ClientResponse {
   const links = [endpointLink];
   if (hasGraphiql) links.push(graphiqlLink);
   if (introspection) links.push(schemaLink);
-  if (profile === "development") links.push(healthLink);
-  const page = createFrontPage({
+  const isDevelopment = profile === "development";
+  if (isDevelopment) links.push(ownersLink, healthLink, statusLink);
+  const content = {
     name: "GraphQL gateway",
     description: "One GraphQL API over the data of all services.",
     version: build.version,
     links,
-  });
+  };
+  const page = createFrontPage(content);
   // Names and values in turn.
   const headers = ["Cache-Control", "public, no-cache"];
   headers.push("Content-Security-Policy", page.policy);
@@ -40,7 +46,9 @@ export function createFrontPageResponder(
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead) throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
     const type = chooseMediaType(request.headers.accept, ["application/json", "text/html"]);
-    return type === "text/html" ? html : json;
+    if (type !== "text/html") return json;
+    if (!isDevelopment) return html;
+    return toResponse("text/html", createFrontPage({ ...content, state: summarizeState(readState()) }).html);
   };
 }
 
@@ -56,6 +64,12 @@ const graphiqlLink: FrontPageLink = {
   path: "/graphiql",
   title: "GraphiQL",
   text: "Write and run operations in the browser, with the documentation of every field.",
+};
+const ownersLink: FrontPageLink = {
+  key: "owners",
+  path: "/owners",
+  title: "Who owns what",
+  text: "Each subgraph with its team, and its entities and fields.",
 };
 const schemaLink: FrontPageLink = {
   key: "schema",

@@ -64,9 +64,12 @@ async function serve(): Promise<void> {
     // Above REQUESTS_IN_FLIGHT_MAX a request is rejected before it is read, so its priority is unknown.
     onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),
     readinessFields: () => ({ ...config.build, ...describeSupergraph(gateway) }),
+    readState: gateway.readState,
+    servesStatus: config.profile === "development",
     close,
   });
   admin?.reportReadiness(server.readiness);
+  admin?.reportStatus(server.status);
   stopOnSignals([server], log);
   log.info({ url: server.url }, "listening");
 }

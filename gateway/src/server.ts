@@ -9,6 +9,7 @@ import { createIncompleteRequests, type IncompleteRequests } from "@tributary/ki
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
+import type { ProcessState } from "@tributary/kit/process/process-status";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { createSharedTexts, type SharedTexts } from "@tributary/kit/valkey/shared-texts";
 import express, { type NextFunction, type Request, type Response } from "express";
@@ -23,6 +24,8 @@ import { type DocumentsStatus, type DocumentStore, openDocumentStore } from "./d
 import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./engine/generation/generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
+import { createStateReader } from "./gateway-state.ts";
+import { createOwnersPage, listOwnedTypes } from "./owners-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue, type NextIteration } from "./engine/parse/event-loop-queue.ts";
@@ -63,6 +66,7 @@ export interface Gateway {
   supergraphStatus(): SupergraphStatus;
   /** Of the registered documents; undefined if none are configured. */
   documentsStatus(): DocumentsStatus | undefined;
+  readState(): ProcessState;
   /** Of the supergraph in use. */
   listSubgraphs(): readonly SupergraphSubgraph[];
   /** Called after the last request. */
@@ -105,7 +109,6 @@ export function createGateway(o: GatewayOptions): Gateway {
   );
   const { callerLimits, ...checks } = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const receiving: ReceiveOptions = { ...checks.receiving, documents };
-  const { charges, incompleteRequests } = receiving;
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const heldRejections = createHeldRejections();
   const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
@@ -117,25 +120,28 @@ export function createGateway(o: GatewayOptions): Gateway {
     receipts: createReceipts(config.consistencyKeys),
     admission: createOperationAdmission(admission),
     heldRejections,
-    charges,
+    charges: receiving.charges,
     send,
     observe,
   });
   const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: o.graphiqlFolder, issuerUrl: config.issuerUrl });
-  const fullPath = createFullPath({ pipeline, receiving, generations, persistedQueries, send, observe });
-  const app = createApp({ config, observe, generations, send, graphiql, fullPath });
-  const handle = config.fastPath
-    ? createFastPath({ pipeline, receiving, generations, persistedQueries, continueInFull: app })
-    : app;
+  const paths = { pipeline, receiving, generations, persistedQueries };
+  const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
+  const cacheSizes = () => listCacheSizes(generations.current, persistedQueries, entityCache);
+  const ownParts = { config, settings, generations, watcher, entityCache, admission, callerLimits };
+  const readState = createStateReader({ ...ownParts, cacheSizes });
+  const app = createApp({ config, observe, generations, send, graphiql, fullPath, readState });
+  const handle = config.fastPath ? createFastPath({ ...paths, continueInFull: app }) : app;
   settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
-    incompleteRequests,
+    incompleteRequests: receiving.incompleteRequests,
     heldRejections,
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
-    cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
+    cacheSizes,
+    readState,
     supergraphId: () => generations.currentId,
     supergraphStatus: watcher.status,
     documentsStatus: () => documents?.status(),
@@ -295,6 +301,7 @@ interface AppOptions {
   readonly send: SendResponse;
   readonly graphiql: Graphiql;
   readonly fullPath: FullPath;
+  readonly readState: Gateway["readState"];
 }
 
 /** In `response.locals` of Express. */
@@ -308,8 +315,8 @@ interface Locals {
  * The Express app, for requests that the fast path does not handle, and for all requests with FAST_PATH=false. Express tries the routes in this
  * order. A response that Express sends, instead of `send`, needs `applyHeaders` first.
  */
-function createApp({ config, observe, generations, send, graphiql, fullPath }: AppOptions) {
-  const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt);
+function createApp({ config, observe, generations, send, graphiql, fullPath, readState }: AppOptions) {
+  const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt, readState);
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
 
@@ -345,6 +352,9 @@ function createApp({ config, observe, generations, send, graphiql, fullPath }: A
   app.all(/^\/$/, (request, response) => send(localsOf(response).exchange, respondWithFrontPage(request)));
   app.all("/schema.graphql", (request, response) =>
     send(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
+  );
+  app.all("/owners", (request, response) =>
+    send(localsOf(response).exchange, readOwners(request, generations, localsOf(response).exchange.settings, config)),
   );
   app.use(
     "/graphiql",
@@ -388,6 +398,30 @@ function readSchema({ method }: Request, { current }: Generations, isIntrospecti
     contentType: "text/plain; charset=utf-8",
     headers: ["Cache-Control", "no-cache"],
     body: Buffer.from(current.apiSdl),
+  };
+}
+
+/** `GET /owners`, in development: names of teams are not for clients. @throws Rejection */
+function readOwners(
+  { method }: Request,
+  { current }: Generations,
+  { subgraphs }: Settings,
+  { profile }: Config,
+): ClientResponse {
+  if (profile !== "development") throw new Rejection("NOT_FOUND");
+  if (method !== "GET" && method !== "HEAD")
+    throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
+  if (!current) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
+  const connected = current.connect(subgraphs);
+  const page = createOwnersPage(
+    listOwnedTypes(current.supergraph),
+    (service) => connected.get(service)?.settings.owner,
+  );
+  return {
+    status: 200,
+    contentType: "text/html; charset=utf-8",
+    headers: ["Cache-Control", "no-store", "Content-Security-Policy", page.policy, "Referrer-Policy", "no-referrer"],
+    body: Buffer.from(page.html),
   };
 }
 

@@ -30,24 +30,41 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
       name: "GraphQL gateway",
       description: "One GraphQL API over the data of all services.",
       version: "1.2.3",
-      links: { graphql: "/graphql", graphiql: "/graphiql", schema: "/schema.graphql", health: "/health/ready" },
+      links: {
+        graphql: "/graphql",
+        graphiql: "/graphiql",
+        schema: "/schema.graphql",
+        owners: "/owners",
+        health: "/health/ready",
+        status: "/health/status",
+      },
     });
   }
   const page = await get({ accept: browserAccept });
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(await page.text()).toMatch(/^<!doctype html>[^]*<h1>GraphQL gateway<\/h1>/);
+  const text = await page.text();
+  expect(text).toMatch(/^<!doctype html>[^]*<h1>GraphQL gateway<\/h1>/);
+  expect(text).toMatch(/<dt>supergraph<\/dt>\s*<dd>(<strong>Attention:<\/strong> )?none from/);
 });
 
 test("every link of the front page is served, except to the endpoint for programs", async () => {
   const text = await (await get({ accept: browserAccept })).text();
   const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!);
-  expect(paths).toEqual(["/graphiql", "/schema.graphql", "/health/ready"]);
+  expect(paths).toEqual(["/graphiql", "/schema.graphql", "/owners", "/health/ready", "/health/status"]);
   for (const path of paths) expect((await get({ accept: browserAccept }, "GET", path)).status, path).not.toBe(404);
 });
 
-test("the front page links only what is served: no GraphiQL, no schema and in production no health path", () => {
-  const linksOf = (...[config, hasGraphiql]: Parameters<typeof createFrontPageResponder>) => {
-    const { body } = createFrontPageResponder(config, hasGraphiql)({ method: "GET", headers: {} });
+test("the front page links only what is served: no GraphiQL, no schema and in production neither health path nor state", () => {
+  type Parts = Parameters<typeof createFrontPageResponder>;
+  const linksOf = (config: Parts[0], hasGraphiql: boolean) => {
+    const supergraph = { id: "f00", ageSeconds: 1, staleSeconds: 0, rejected: undefined };
+    const source = "https://ada:plum@registry.example/graph?key=plum";
+    const readState = () => ({ ...build, supergraph: { ...supergraph, source } });
+    const respond = createFrontPageResponder(config, hasGraphiql, readState);
+    const page = respond({ method: "GET", headers: { accept: browserAccept } }).body.toString();
+    expect(page.includes("@registry.example/graph")).toBe(config.profile === "development");
+    expect(page).not.toContain("plum");
+    const { body } = respond({ method: "GET", headers: {} });
     return Object.keys((JSON.parse(body.toString()) as { readonly links: object }).links);
   };
   const build = { version: "1.2.3", revision: "unknown" };
@@ -55,7 +72,9 @@ test("the front page links only what is served: no GraphiQL, no schema and in pr
   expect(linksOf({ build, introspection: true, profile: "production" }, true)).toEqual([
     ...["graphql", "graphiql", "schema"],
   ]);
-  expect(linksOf({ build, introspection: false, profile: "development" }, false)).toEqual(["graphql", "health"]);
+  expect(linksOf({ build, introspection: false, profile: "development" }, false)).toEqual([
+    ...["graphql", "owners", "health", "status"],
+  ]);
 });
 
 test("caches validate the front page by its ETag, for each media type separately", async () => {

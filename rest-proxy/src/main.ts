@@ -51,12 +51,15 @@ async function serve(): Promise<void> {
     log,
     isReady: () => true,
     readinessFields: () => config.build,
+    readState: proxy.readState,
+    servesStatus: config.profile === "development",
     async close() {
       await proxy.close();
       await Promise.all([admin?.close(), telemetry.stop()]);
     },
   });
   admin?.reportReadiness(server.readiness);
+  admin?.reportStatus(server.status);
   stopOnSignals([server], log);
   log.info({ url: server.url, routesFile: config.routesFile, services: config.addresses }, "listening");
 }

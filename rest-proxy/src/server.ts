@@ -2,6 +2,7 @@ import type { RequestListener, Server } from "node:http";
 import type { HeldRejections } from "@tributary/kit/admission/held-rejections";
 import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
+import type { ProcessState } from "@tributary/kit/process/process-status";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { prepareServer } from "./admit/connections.ts";
 import { openExchange } from "./admit/exchange.ts";
@@ -18,6 +19,7 @@ export interface RestProxy {
   prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Requests for versions older than the newest, since the start of the process. For tests: the process itself logs these counts every hour. */
   usage(): readonly UsageCount[];
+  readState(): ProcessState;
   /** Reports the usage of old versions, aborts background requests and closes the connections to the services. Call it after the last response. */
   close(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
       prepareServer(server, { observe, charges: stages.charges, pendingResponses });
     },
     usage: () => stages.usage.read(),
+    readState: stages.readState,
     async close() {
       stopReports();
       // The cache first: the services' connections close only when its background requests have ended.

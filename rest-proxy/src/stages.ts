@@ -23,6 +23,8 @@ import { createResourceCache } from "./resource-cache/resource-cache.ts";
 import { createRetirements, type Retirements } from "./route/retirement.ts";
 import { createRouteCache, type RouteCache } from "./route/route-cache.ts";
 import type { RouteTable } from "./route/route-table.ts";
+import type { ProcessState } from "@tributary/kit/process/process-status";
+import { readProxyState } from "./proxy-state.ts";
 import { createUsage, type Usage } from "./route/usage.ts";
 import { createVersionResolver, type ResolvedVersion, type VersionRequest } from "./route/version.ts";
 import type { Observe } from "./telemetry/observations.ts";
@@ -69,6 +71,7 @@ export interface Stages {
   readonly services: Services;
   readonly upstreamTimeoutMs: number;
   readonly responseTimeoutMs: number;
+  readonly readState: () => ProcessState;
   readonly observe: Observe;
 }
 
@@ -91,24 +94,30 @@ export function createStages(options: RestProxyOptions): Stages {
   });
   const { cache, feeds } = createCacheWithFeeds(options, revocations, nowMs);
   const receipts = createReceipts(config.consistencyKeys);
-  const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   const compression = createCompression();
+  const admission = createAdmission({
+    isOn: config.admission,
+    // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
+    queueDelayMs: compression.queueDelayMs,
+    observer: observers?.admission,
+  });
+  const services = createServices({ ...config, observe, observers: observers?.services });
+  const readState = () => readProxyState({ config, table, services, feeds, cache, admission, callerLimits });
+  const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   return {
     cors: createResourceCors(config.corsOrigins),
     callers,
     callerLimits,
     charges: createRestCharges(callerLimits),
-    admission: createAdmission({
-      isOn: config.admission,
-      // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
-      queueDelayMs: compression.queueDelayMs,
-      observer: observers?.admission,
-    }),
+    admission,
     heldRejections: createHeldRejections(),
     documents: createDocuments({
       texts: options.documents,
       retirements,
-      frontPage: { version: config.build.version, linksHealth: config.profile === "development" },
+      frontPage: {
+        version: config.build.version,
+        readState: config.profile === "development" ? readState : undefined,
+      },
     }),
     table,
     routeCache: createRouteCache(),
@@ -123,9 +132,10 @@ export function createStages(options: RestProxyOptions): Stages {
     incompleteRequests,
     addCacheTags: (response) => addCacheTags(response, config.tagHeader),
     compression,
-    services: createServices({ ...config, observe, observers: observers?.services }),
+    services,
     upstreamTimeoutMs,
     responseTimeoutMs,
+    readState,
     observe,
   };
 }

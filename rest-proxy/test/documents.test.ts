@@ -12,7 +12,7 @@ import { createSamples } from "../src/documents/samples.ts";
 import { viewTryIt } from "../src/documents/try-it-form.ts";
 
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
-const frontPage = { version: "1.2.3", linksHealth: false };
+const frontPage = { version: "1.2.3" };
 const documents = createDocuments({ texts, retirements: [], frontPage });
 const deprecatedAtMs = Date.UTC(2030, 0, 31);
 const sunsetAtMs = Date.UTC(2030, 6, 31);

@@ -26,6 +26,7 @@ test("programs get the front page as JSON, browsers as HTML, and no service gets
         problems: "/problems",
         "api-catalog": "/.well-known/api-catalog",
         health: "/health/ready",
+        status: "/health/status",
       },
     });
   }
@@ -34,9 +35,10 @@ test("programs get the front page as JSON, browsers as HTML, and no service gets
   expect(page.headers.get("vary")).toMatch(/\bAccept, Accept-Encoding/);
   expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+='; img/);
   const text = await page.text();
+  expect(text).toMatch(/<dt>things<\/dt>\s*<dd>no request yet<\/dd>/);
   expect(text).not.toMatch(/<script| style="| on[a-z]+="/);
   const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!);
-  expect(paths).toHaveLength(6);
+  expect(paths).toHaveLength(7);
   for (const path of paths) expect((await fetch(url + path)).status, path).toBe(200);
   expect(stub.received).toEqual([]);
 });
@@ -53,10 +55,11 @@ test("HEAD has no body, a known ETag is 304, and other methods are 405 problems 
   expect(await posted.json()).toMatchObject({ type: "/problems/method-not-allowed", instance: "/" });
 });
 
-test("in production the front page does not link the health path, which no route publishes", () => {
-  const frontPage = { version: "1.2.3", linksHealth: false };
+test("in production the front page has no state and does not link the health path, which no route publishes", () => {
+  const frontPage = { version: "1.2.3" };
   const documents = createDocuments({ texts: new Map(), retirements: [], frontPage });
   const { bytes } = documents.find("/")!.respond("GET", {});
+  expect(documents.find("/")!.respond("GET", { accept: "text/html" }).bytes.toString()).not.toContain("<dl>");
   const { links } = JSON.parse(bytes.toString()) as { readonly links: object };
   expect(links).toEqual({ docs: "/docs", problems: "/problems", "api-catalog": "/.well-known/api-catalog" });
 });

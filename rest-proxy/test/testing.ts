@@ -149,6 +149,8 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     port: 0,
     log: silentLog,
     isReady: () => true,
+    readState: proxy.readState,
+    servesStatus: true,
     close: () => proxy.close(),
     drainDelayMs: config.drainDelayMs,
     shutdownGraceMs: 1_000,

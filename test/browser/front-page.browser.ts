@@ -31,12 +31,13 @@ export const frontPageChecks: readonly Check[] = [
     },
   },
   {
-    name: "the front pages have no axe violations and fit at 390 and 1280 px, light and dark",
+    name: "the front pages and the page of owners have no axe violations and fit at 390 and 1280 px, light and dark",
     async run({ page, url, restUrl, capture }) {
       await onEveryScreen(page, async (screen) => {
         for (const [name, start] of [
           ["gateway", url],
           ["rest", restUrl],
+          ["owners", `${url}/owners`],
         ] as const) {
           await page.goto(start);
           await requireAccessible(page, start);

@@ -268,7 +268,7 @@ function followLinks(start: string): readonly string[] {
   const documents = createDocuments({
     retirements: [],
     texts: loadDocuments(join(root, "supergraph/openapi")),
-    frontPage: { version: "1.2.3", linksHealth: false },
+    frontPage: { version: "1.2.3" },
   });
   const pages = new Set([start]);
   for (const path of pages) {

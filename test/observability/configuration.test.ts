@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { serviceNames } from "../services.ts";
+import { serviceNames, services as platformServices } from "../services.ts";
 import {
   alerts,
   type Dashboard,
@@ -44,6 +44,17 @@ interface Scrape {
     readonly type: string;
     readonly port: number;
   }[];
+}
+
+interface Relabeling {
+  readonly source_labels: readonly string[];
+  readonly regex: string;
+  readonly target_label: string;
+  readonly replacement: string;
+}
+
+interface Alerting {
+  readonly alert_relabel_configs: readonly Relabeling[];
 }
 
 interface Container {
@@ -209,6 +220,18 @@ describe("rules and runbooks", () => {
           alertmanagers: [{ static_configs: [{ targets: [expect.stringMatching(/^alertmanager\b.*:9093$/)] }] }],
         },
       });
+    },
+  );
+
+  test.each(["prometheus.yml", "prometheus-kubernetes.yml"])(
+    "%s gives an alert about one service, or about its database, the team of its service.json",
+    (name) => {
+      const { alerting } = readYaml(`infra/observability/${name}`) as { readonly alerting: Alerting };
+      const teamOf = (unit: string) => relabel(alerting.alert_relabel_configs, { unit })["team"];
+      for (const { name: service, owner } of platformServices)
+        for (const unit of [service, `${service}-db`, `${service}-db-1`]) expect(teamOf(unit), unit).toBe(owner);
+      const others = ["gateway", "rest-proxy", "purger", "rate-limit-store", `${serviceNames[0]}s`];
+      expect(others.map(teamOf)).toEqual(others.map(() => undefined));
     },
   );
 
@@ -412,4 +435,15 @@ function overlaps(panels: Dashboard["panels"]): readonly string[] {
     for (const cell of cells) taken.set(cell, title);
     return isMisplaced ? [title] : [];
   });
+}
+
+/** Prometheus' relabeling with its default action: `regex` has to match the whole value. */
+function relabel(
+  rules: readonly Relabeling[],
+  labels: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return rules.reduce((current, { source_labels: sources, regex, target_label: target, replacement }) => {
+    const value = sources.map((label) => current[label] ?? "").join(";");
+    return new RegExp(`^(?:${regex})$`).test(value) ? { ...current, [target]: replacement } : current;
+  }, labels);
 }

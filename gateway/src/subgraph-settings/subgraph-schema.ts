@@ -70,6 +70,11 @@ const subgraphUrls = urls.refine(haveSameCredentials, "have to have the same use
 const subgraph = z
   .strictObject({
     urls: subgraphUrls.describe("GraphQL URLs of the replicas. Default: the URL in the supergraph."),
+    owner: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe("The team that owns the subgraph: in /status and, in development, on /owners."),
     ...everySubgraph,
     entity_cache: z
       .boolean()

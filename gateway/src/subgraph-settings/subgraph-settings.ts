@@ -20,6 +20,8 @@ import {
 
 export interface SubgraphSettings {
   readonly service: string;
+  /** The team. */
+  readonly owner: string | undefined;
   /** The URLs of its replicas, without credentials; empty if neither the supergraph nor the configuration has a usable URL. */
   readonly urls: readonly string[];
   /** The deadline of one fetch, retries and body included. */
@@ -126,6 +128,7 @@ export function describeSubgraph(
       ],
       ["supergraph", isHttpUrl(url) ? [url] : []],
     ),
+    owner: choose<string | undefined>([[ownName("owner"), own.owner]], ["default", undefined]),
     timeout_ms: read("timeout_ms", [], [["SUBGRAPH_TIMEOUT_MS", variables.timeoutMs]]),
     attempts: read("attempts"),
     requests_in_flight: read("requests_in_flight"),
@@ -151,6 +154,7 @@ export function resolveSubgraph(subgraph: SupergraphSubgraph, configuration: Sub
   const { urls, authorization } = splitCredentials(effective.urls.value);
   const plain = {
     service,
+    owner: effective.owner.value,
     urls,
     timeoutMs: effective.timeout_ms.value,
     attemptsMax: effective.attempts.value,
@@ -234,7 +238,7 @@ export function listUnknownNames(
  * The values of the `join__Graph` enum (join spec v0.1 to v0.5).
  * @throws Error if the document is not a supergraph.
  */
-export function readSubgraphs(supergraph: DocumentNode): readonly SupergraphSubgraph[] {
+export function readSubgraphs(supergraph: DocumentNode): readonly (SupergraphSubgraph & { readonly graph: string })[] {
   const graphEnum = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
   );
@@ -243,7 +247,7 @@ export function readSubgraphs(supergraph: DocumentNode): readonly SupergraphSubg
   return (graphEnum.values ?? []).map((enumValue) => {
     const directive = enumValue.directives?.find(({ name }) => name.value === "join__graph");
     const service = readStringArgument(directive, "name") || enumValue.name.value;
-    return { service, url: readStringArgument(directive, "url") };
+    return { service, graph: enumValue.name.value, url: readStringArgument(directive, "url") };
   });
 }
 

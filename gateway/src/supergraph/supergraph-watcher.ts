@@ -17,6 +17,7 @@ export interface SupergraphWatcherOptions extends Omit<TextWatcherOptions, "onUn
 }
 
 export interface SupergraphWatcher {
+  readonly source: string;
   status(): SupergraphStatus;
   stop(): void;
 }
@@ -64,6 +65,7 @@ export function watchSupergraph(o: SupergraphWatcherOptions): SupergraphWatcher 
     },
   });
   return {
+    source: source.name,
     status: served.status,
     stop() {
       clearTimeout(waited);

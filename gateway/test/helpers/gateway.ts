@@ -151,6 +151,7 @@ async function listen(
     handler: wrap(gateway.handler),
     name: "gateway",
     log: silentLog,
+    servesStatus: config.profile === "development",
   });
   return { server, isReady: gateway.isReady, cacheSizes: gateway.cacheSizes };
 }

@@ -16,13 +16,14 @@ export interface Admission {
   enter(priority: PriorityClass, callerKey: string): boolean | Promise<boolean>;
   /** @param cpuMs measured or estimated; 0 if unknown. */
   leave(callerKey: string, cpuMs: number): void;
+  readState(): AdmissionState;
   /** Requests that wait are still admitted or rejected. */
   close(): void;
 }
 
 export interface AdmissionState {
   readonly inFlight: number;
-  /** Not always a whole number. */
+  /** Not always a whole number; Infinity if admission is off. */
   readonly limit: number;
   readonly waiting: number;
 }
@@ -126,12 +127,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (waiting.length === 0) limit.adjust(Infinity, inFlight);
   }
 
-  observer?.expose(() => ({ inFlight, limit: limit.value, waiting: waiting.length }));
-  const stopWatching = isOn ? watchDelays(queueDelayMs, starvation, lowerLimitIfNoneWaits) : () => {};
+  const readState = (): AdmissionState => ({ inFlight, limit: limit.value, waiting: waiting.length });
+  observer?.expose(readState);
   return {
     enter(priority, callerKey) {
-      const isUnsaturated = inFlight < limit.value && waiting.length === 0;
-      if (isUnsaturated) return countDecision(priority, true);
+      if (inFlight < limit.value && waiting.length === 0) return countDecision(priority, true);
       const bucket = callerCosts.bucketOf(callerKey);
       const queueHasPlace = !queue.isStanding || waiting.length < shortQueueMax;
       if (queueHasPlace || waiting.outranks(priority, bucket)) return wait(priority, bucket);
@@ -144,7 +144,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       isAdmittingScheduled = true;
       setImmediate(admitWaiting);
     },
-    close: stopWatching,
+    readState,
+    close: isOn ? watchDelays(queueDelayMs, starvation, lowerLimitIfNoneWaits) : () => {},
   };
 }
 

@@ -20,6 +20,7 @@ export interface FeedListenerObserver {
 
 export interface FeedListener {
   readonly url: string;
+  countStreams(): number;
   close(): Promise<void>;
 }
 
@@ -64,6 +65,7 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
   await listening.promise;
   return {
     url: urlOf(o.host, (server.address() as AddressInfo).port),
+    countStreams: () => streams.size,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { StatusLine } from "../process/status-summary.ts";
 import { type Html, html } from "./html.ts";
 
 export interface FrontPageLink {
@@ -16,13 +17,18 @@ export interface FrontPageContent {
   readonly description: string;
   readonly version: string;
   readonly links: readonly FrontPageLink[];
+  /** Only on the HTML page, in development: programs read `/health/status`. */
+  readonly state?: readonly StatusLine[] | undefined;
 }
 
-export interface FrontPage {
-  readonly json: string;
+export interface HtmlPage {
   readonly html: string;
   /** `Content-Security-Policy`: no scripts, nothing from any server, and only its own style element. */
   readonly policy: string;
+}
+
+export interface FrontPage extends HtmlPage {
+  readonly json: string;
 }
 
 /** In production only probes use this path, and it is not public. */
@@ -33,14 +39,24 @@ export const healthLink: FrontPageLink = {
   text: "Whether this process is ready to serve requests.",
 };
 
-/** Reads its style sheet, so it is called once, at the start of the process. */
+/** In development only. */
+export const statusLink: FrontPageLink = {
+  key: "status",
+  path: "/health/status",
+  title: "State",
+  text: "Replicas, feeds, caches and limits of this process, as JSON. npm run status prints it for all processes.",
+};
+
+/** Reads its style sheet, so in production it is called once, at the start of the process. */
 export function createFrontPage(content: FrontPageContent): FrontPage {
+  const json = `${JSON.stringify(toJson(content), undefined, 2)}\n`;
+  return { json, ...createHtmlPage(content.name, renderContent(content)) };
+}
+
+/** In the style of the front pages. */
+export function createHtmlPage(title: string, content: Html): HtmlPage {
   const style = readFileSync(new URL("front-page.css", import.meta.url), "utf8");
-  return {
-    json: `${JSON.stringify(toJson(content), undefined, 2)}\n`,
-    html: renderPage(content, style).html,
-    policy: createPolicy(style),
-  };
+  return { html: renderPage(title, content, style).html, policy: createPolicy(style) };
 }
 
 function toJson({ name, description, version, links }: FrontPageContent): object {
@@ -61,7 +77,7 @@ function createPolicy(style: string): string {
   return directives.join("; ");
 }
 
-function renderPage({ name, description, version, links }: FrontPageContent, style: string): Html {
+function renderPage(title: string, content: Html, style: string): Html {
   const styleElement = { html: `<style>${style}</style>` };
   return html`<!doctype html>
     <html lang="en">
@@ -69,21 +85,24 @@ function renderPage({ name, description, version, links }: FrontPageContent, sty
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${name}</title>
+        <title>${title}</title>
         <link rel="icon" href="data:," />
         ${styleElement}
       </head>
       <body>
-        <main>
-          <h1>${name}</h1>
-          <p>${description}</p>
-          <ul>
-            ${links.map(renderLink)}
-          </ul>
-          <p class="muted">Version ${version}. Programs get this list as JSON.</p>
-        </main>
+        <main>${content}</main>
       </body>
     </html> `;
+}
+
+function renderContent({ name, description, version, links, state }: FrontPageContent): Html {
+  return html`<h1>${name}</h1>
+    <p>${description}</p>
+    <ul>
+      ${links.map(renderLink)}
+    </ul>
+    <p class="muted">Version ${version}. Programs get this list as JSON.</p>
+    ${state && renderState(state)}`;
 }
 
 function renderLink({ path, title, text, method }: FrontPageLink): Html {
@@ -94,4 +113,17 @@ function renderLink({ path, title, text, method }: FrontPageLink): Html {
     <h2>${heading} <code>${methodAndPath}</code></h2>
     <p class="muted">${text}</p>
   </li>`;
+}
+
+/** As it was when the page was requested. */
+function renderState(lines: readonly StatusLine[]): Html {
+  const rows = lines.map(
+    ({ label, text, isDown }) =>
+      html`<dt>${label}</dt>
+        <dd>${isDown ? html`<strong>Attention:</strong> ` : undefined}${text}</dd>`,
+  );
+  return html`<section>
+    <h2>State</h2>
+    <dl>${rows}</dl>
+  </section>`;
 }

@@ -2,7 +2,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { DatabaseState } from "../process/process-status.ts";
+import type { Queryable } from "./postgres.ts";
 
 export interface AppliedMigrations {
   /** Files that are not applied yet. */
@@ -13,6 +16,18 @@ export interface AppliedMigrations {
 
 /** The table of the migration tool, which ignores the column that this file adds. */
 const table = "pgmigrations";
+
+/** Then the state of a process is reported without its migrations: the pool may be exhausted. */
+const stateTimeoutMs = 1_000;
+
+/** By one statement of the pool. */
+export async function readMigrationState(database: Queryable, directory: string): Promise<DatabaseState["migrations"]> {
+  const files = readdirSync(directory).filter((file) => !file.startsWith("."));
+  const reading = database.rows<{ readonly name: string }>("applied_migrations", `select name from ${table}`);
+  const rows = await Promise.race([reading.catch(() => undefined), sleep(stateTimeoutMs, undefined)]);
+  const names = rows && new Set(rows.map(({ name }) => name));
+  return names && { applied: names.size, pending: files.filter((file) => !names.has(nameOf(file))) };
+}
 
 /** Records the hash of each applied file that has none yet, so call it after each migration. */
 export async function readAppliedMigrations(databaseUrl: string, directory: string): Promise<AppliedMigrations> {

@@ -8,6 +8,7 @@ import { ConfigError } from "./env.ts";
 import { hasOneHost } from "../http/host.ts";
 import { createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
 import type { Log } from "./log.ts";
+import { type ProcessStatus, readStatus, type ReadState } from "./process-status.ts";
 
 export interface RunningServer {
   readonly port: number;
@@ -19,6 +20,8 @@ export interface RunningServer {
   drain(): Promise<void>;
   /** Never rejects. */
   readiness(): Promise<Readiness>;
+  /** Undefined without `readState`. */
+  readonly status: (() => Promise<ProcessStatus>) | undefined;
 }
 
 export type Readiness = Readonly<Record<string, string>> & { readonly status: "ready" | "not ready" };
@@ -37,6 +40,9 @@ export interface ServerOptions {
   isReady(): boolean | Promise<boolean>;
   /** Of each response to `GET /health/ready`. */
   readinessFields?(): Readonly<Record<string, string>>;
+  readonly readState?: ReadState;
+  /** Whether clients get the status at `/health/status`: in development only. */
+  readonly servesStatus?: boolean;
   close(): Promise<void>;
   /** So that load balancers notice that readiness is 503. */
   readonly drainDelayMs: number;
@@ -60,7 +66,8 @@ export interface ServerOptions {
 }
 
 /**
- * Responds itself to `/health/live` (200 while the process runs), `/health/ready` (200 or 503) and other paths below `/health/` (404), by any method.
+ * Responds itself to `/health/live` (200 while the process runs), `/health/ready` (200 or 503), `/health/status` with `servesStatus`, and other paths
+ * below `/health/` (404), by any method.
  * @throws ConfigError that names the port, if it is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -75,10 +82,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return { status: isReady ? "ready" : "not ready", ...options.readinessFields?.() };
   }
 
+  const { name, readState } = options;
+  const status = readState && (() => readStatus(name, readiness, readState));
+
   function respond(request: IncomingMessage, response: ServerResponse): void {
     pendingResponses.add(response);
     if (request.url?.startsWith("/health/")) {
-      void respondToHealth(request, response, readiness);
+      void respondToHealth(request, response, readiness, options.servesStatus ? status : undefined);
       return;
     }
     const notInFlight = (incompleteRequests?.count() ?? 0) + (heldRejections?.count() ?? 0);
@@ -117,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return drained;
   }
 
-  return { port, url: urlOf(host, port), drain, readiness };
+  return { port, url: urlOf(host, port), drain, readiness, status };
 }
 
 interface Stoppable {
@@ -143,14 +153,17 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
   process.on("SIGTERM", stop).on("SIGINT", stop);
 }
 
+type StatusReader = RunningServer["status"];
+
 const statusCodeOf = { live: 200, ready: 200, "not ready": 503, unknown: 404, "malformed request": 400 } as const;
 
 async function respondToHealth(
   request: IncomingMessage,
   response: ServerResponse,
   readiness: () => Promise<Readiness>,
+  status: StatusReader,
 ): Promise<void> {
-  const body = await findHealth(request, readiness);
+  const body = await findHealth(request, readiness, status);
   response.statusCode = statusCodeOf[body.status];
   response.setHeader("Content-Type", "application/json");
   response.setHeader("Cache-Control", "no-store");
@@ -161,10 +174,12 @@ async function respondToHealth(
 async function findHealth(
   request: IncomingMessage,
   readiness: () => Promise<Readiness>,
-): Promise<Readiness | { readonly status: "live" | "unknown" | "malformed request" }> {
+  status: StatusReader,
+): Promise<Readiness | ProcessStatus | { readonly status: "live" | "unknown" | "malformed request" }> {
   const path = request.url?.split("?", 1)[0];
   if (!hasOneHost(request)) return { status: "malformed request" };
   if (path === "/health/live") return { status: "live" };
+  if (path === "/health/status" && status) return status();
   return path === "/health/ready" ? readiness() : { status: "unknown" };
 }
 

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Caller } from "../caller/caller.ts";
 import { addressOf, toAddressKey } from "../caller/client-address.ts";
 import { createNetworks } from "../caller/networks.ts";
+import type { RateLimitState } from "../process/process-status.ts";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { createLeasedLimit, type LeaseMissed } from "./leased-limit.ts";
 import { createLeaseStore, type LeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
@@ -29,6 +30,7 @@ export interface CallerLimits {
   chargeUnreadable(socket: Socket): RateDecision | undefined;
   /** draft-ietf-httpapi-ratelimit-headers-10 */
   addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
+  readState(): RateLimitState;
   close(): Promise<void>;
 }
 
@@ -104,6 +106,11 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
       headers.push("RateLimit-Policy", policies[requestClass]);
       headers.push("RateLimit", `"${requestClass}";r=${remaining};t=${resetSeconds}`);
     },
+    readState: () => ({
+      readsPerMinute: reads,
+      writesPerMinute: writes,
+      store: store && (store.isAvailable() ? "available" : "unavailable"),
+    }),
     close: () => store?.close() ?? Promise.resolve(),
   };
 }

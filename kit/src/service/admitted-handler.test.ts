@@ -43,6 +43,7 @@ async function start(handler: RequestListener) {
       return admitted.promise;
     },
     leave: () => left.resolve(),
+    readState: () => ({ inFlight: 0, limit: 1, waiting: 0 }),
     close: () => {},
   };
   const handle = createAdmittedHandler(admission, handler);

@@ -11,7 +11,7 @@ import { createAuthenticator } from "../identity/token-verifier.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { type RunningServer, startServer, stopOnSignals } from "../process/lifecycle.ts";
 import { createLog, type Log } from "../process/log.ts";
-import { readAppliedMigrations } from "../postgres/applied-migrations.ts";
+import { readAppliedMigrations, readMigrationState } from "../postgres/applied-migrations.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
 import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
@@ -269,6 +269,17 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
     log,
     isReady: () => database.isReachable(),
     readinessFields: () => config.build,
+    servesStatus: config.profile === "development",
+    readState: async () => {
+      const migrations = await readMigrationState(database, fileURLToPath(options.migrations));
+      const { total, idle, waiting } = database.readPool();
+      return {
+        ...config.build,
+        admission: admission.readState(),
+        database: { connections: total, idle, waiting, connectionsMax: config.connectionsMax, migrations },
+        feedReaders: feedListener.countStreams(),
+      };
+    },
     close: async () => {
       admission.close();
       await Promise.all([feedListener.close(), feed.close(), app.stop()]);
@@ -279,6 +290,7 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
     shutdownGraceMs: config.shutdownGraceMs,
   });
   admin?.reportReadiness(server.readiness);
+  admin?.reportStatus(server.status);
   return server;
 }
 

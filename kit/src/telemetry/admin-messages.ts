@@ -8,7 +8,7 @@ export interface AdminThreadData {
   readonly deadlinesMs: Readonly<Record<AdminSubject, number>>;
 }
 
-export type AdminSubject = "readiness" | "metrics" | "config";
+export type AdminSubject = "readiness" | "metrics" | "config" | "status";
 
 /** First that it listens, then requests, at most one in flight per subject. */
 export type AdminThreadMessage =

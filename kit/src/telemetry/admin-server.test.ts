@@ -70,6 +70,57 @@ test("readiness is that of the server for clients: 503 before it listens and whi
   await drained;
 });
 
+test("the status has the state of the process, without what may be secret", async () => {
+  const admin = await start();
+  const read = async (url: string) => {
+    const response = await fetch(url);
+    return [response.status, await response.json()];
+  };
+  expect(await read(`${admin.url}/status`)).toEqual([404, { status: "none" }]);
+  const serve = async (servesStatus: boolean) => {
+    const server = await startServer({
+      name: "test",
+      handler: (_, response) => void response.end(),
+      host: "127.0.0.1",
+      port: 0,
+      log: silentLog,
+      isReady: () => true,
+      readState: () => ({ version: "1", revision: "r", supergraph: { ...supergraph } }),
+      servesStatus,
+      close: () => Promise.resolve(),
+      drainDelayMs: 0,
+      shutdownGraceMs: 0,
+    });
+    onTestFinished(() => server.drain());
+    return server;
+  };
+  const supergraph = {
+    id: "f00",
+    source: "https://ada:plum@registry.example/graph?key=plum#main",
+    ageSeconds: 1,
+    staleSeconds: 0,
+    rejected: { id: "f01", reason: "see ada@plum.example, Bearer plum", subgraphs: [] },
+  };
+  const inDevelopment = await serve(true);
+  admin.reportStatus(inDevelopment.status);
+  const expected = {
+    process: "test",
+    status: "ready",
+    uptimeSeconds: expect.any(Number),
+    version: "1",
+    revision: "r",
+    supergraph: {
+      ...supergraph,
+      source: "https://<credentials>@registry.example/graph",
+      rejected: { id: "f01", reason: "see <email>, Bearer <token>", subgraphs: [] },
+    },
+  };
+  for (const url of [`${admin.url}/status`, `${admin.url}/health/status`, `${inDevelopment.url}/health/status`])
+    expect(await read(url)).toEqual([200, expected]);
+  const inProduction = await serve(false);
+  expect(await read(`${inProduction.url}/health/status`)).toEqual([404, { status: "unknown" }]);
+});
+
 test("while the main thread is blocked, liveness responds, and readiness and metrics are 503 after their deadlines", async () => {
   const { url, reportReadiness } = await start({
     staleAfterMs: hourMs,

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { startHeartbeat } from "../process/heartbeat.ts";
 import { type Readiness, toListenError, urlOf } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
+import type { ProcessStatus } from "../process/process-status.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { AdminResult, AdminSubject, AdminThreadData, AdminThreadMessage } from "./admin-messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -15,6 +16,8 @@ export interface AdminServer {
   reportReadiness(read: () => Promise<Readiness>): void;
   /** The process's effective settings, without secrets, as JSON at `/config`. Until this call that is 404. */
   reportConfig(read: () => object): void;
+  /** The state of the process as JSON at `/status`. Until this call that is 404. */
+  reportStatus(read: (() => Promise<ProcessStatus>) | undefined): void;
   close(): Promise<void>;
 }
 
@@ -48,15 +51,12 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   const { host, log } = options;
   const heartbeat = startHeartbeat();
   let readReadiness = (): Promise<Readiness> => Promise.resolve({ status: "not ready" });
-  let readConfig: (() => object) | undefined;
+  const pages: Partial<Record<"config" | "status", (() => object | Promise<object>) | undefined>> = {};
   let isClosing = false;
 
   async function readResult(subject: AdminSubject): Promise<AdminResult> {
     if (subject === "metrics") return { subject, status: 200, body: await options.write() };
-    if (subject === "config")
-      return readConfig
-        ? { subject, status: 200, body: JSON.stringify(readConfig(), null, 2) }
-        : { subject, status: 404, body: "" };
+    if (subject === "config" || subject === "status") return readPage(subject, pages[subject]);
     const readiness = await readReadiness();
     return { subject, status: readiness.status === "ready" ? 200 : 503, body: JSON.stringify(readiness) };
   }
@@ -112,7 +112,10 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       readReadiness = read;
     },
     reportConfig(read) {
-      readConfig = read;
+      pages.config = read;
+    },
+    reportStatus(read) {
+      pages.status = read;
     },
     async close() {
       isClosing = true;
@@ -122,12 +125,21 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   };
 }
 
+async function readPage(
+  subject: AdminSubject,
+  read: (() => object | Promise<object>) | undefined,
+): Promise<AdminResult> {
+  if (!read) return { subject, status: 404, body: "" };
+  return { subject, status: 200, body: JSON.stringify(await read(), null, 2) };
+}
+
 function toThreadData(
   { host, staleAfterMs = 5_000, readinessDeadlineMs = 1_000, metricsDeadlineMs = 5_000 }: AdminServerOptions,
   port: number,
   heartbeat: SharedArrayBuffer,
 ): AdminThreadData {
-  const deadlinesMs = { readiness: readinessDeadlineMs, metrics: metricsDeadlineMs, config: metricsDeadlineMs };
+  const otherMs = metricsDeadlineMs;
+  const deadlinesMs = { readiness: readinessDeadlineMs, metrics: otherMs, config: otherMs, status: otherMs };
   return { host, port, heartbeat, staleAfterMs, deadlinesMs };
 }
 

@@ -34,7 +34,9 @@ server.listen({ host, port }, () => post({ kind: "listening", port: (server.addr
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = ""] = (request.url ?? "").split("?", 1);
   if (path === "/metrics") return respondMetrics(request, response);
-  if (path === "/config") return respondConfig(request, response);
+  if (path === "/config") return respondPage("config", request, response);
+  // Also where the server for clients has it in development.
+  if (path === "/status" || path === "/health/status") return respondPage("status", request, response);
   if (!path.startsWith("/health/")) {
     response.writeHead(404).end();
     return;
@@ -73,10 +75,14 @@ async function respondMetrics(request: IncomingMessage, response: ServerResponse
 }
 
 /** For operators who call it from a browser too: a page of another site could read it with another Host. */
-async function respondConfig(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respondPage(
+  subject: "config" | "status",
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (!hasOneHost(request)) return writeJson(request, response, 400, { status: "malformed request" });
-  const result = await fetchFromMainThread("config");
-  if (!result) return writeJson(request, response, 503, { status: lateReason("config") });
+  const result = await fetchFromMainThread(subject);
+  if (!result) return writeJson(request, response, 503, { status: lateReason(subject) });
   if (result.body === "") return writeJson(request, response, result.status, { status: "none" });
   write(request, response, result.status, jsonType, result.body);
 }

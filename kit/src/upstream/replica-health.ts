@@ -21,6 +21,8 @@ export type AttemptRole = "regular" | "probe" | "last-resort";
 export interface ReplicaHealth {
   readonly state: HealthState;
   readonly isInService: boolean;
+  /** Why the replica is ejected. Undefined while it is in service. */
+  readonly ejectionReason: string | undefined;
   /** A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
   endPause(): void;
@@ -67,6 +69,12 @@ const pauseMaxMs = 30_000;
 
 type BadOutcome = "failure" | "timeout" | "slow" | "draining";
 
+interface Pause {
+  readonly ms: number;
+  endsAtMs: number;
+  readonly cause: unknown;
+}
+
 /** Since the last success, of one reason. */
 interface Streak {
   readonly reason: EjectionReason;
@@ -87,7 +95,7 @@ function isLimitReached({ reason, points, startedAtMs }: Streak, nowMs: number):
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
   let streak: Streak | undefined;
-  let pause = { ms: 0, endsAtMs: 0 };
+  let pause: Pause = { ms: 0, endsAtMs: 0, cause: undefined };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let keepsConnections = false;
 
@@ -111,7 +119,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
     const doubledMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
     const pauseMs = isFirst ? pauseMinMs : doubledMs;
-    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs };
+    const isFailing = streak?.reason === "failing";
+    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs, cause: isFailing ? cause : streak?.reason };
     if (event === "limit" && streak) o.onEjected({ reason: streak.reason, pauseMs, cause });
   }
 
@@ -142,6 +151,9 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     get isInService() {
       return isInService();
     },
+    get ejectionReason() {
+      return isInService() ? undefined : toReason(pause.cause);
+    },
     isProbeDue(isIdempotent) {
       const probeDueAtMs = isIdempotent ? pause.endsAtMs : pause.endsAtMs + pauseMaxMs;
       return state === "ejected" && o.nowMs() >= probeDueAtMs;
@@ -163,4 +175,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       if (event) handle(event, cause);
     },
   };
+}
+
+function toReason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,3 +1,4 @@
+import type { ReplicaStatus } from "../process/process-status.ts";
 import { hostOf, portOf, type ReplicaAddress } from "./addresses.ts";
 import {
   type AttemptOutcome,
@@ -58,6 +59,7 @@ export interface ReplicaSet<Connection> {
   bestP99Ms(): number;
   /** @returns whether it is slow beside other replicas. */
   recordLatency(replica: Replica<Connection>, latencyMs: number, isRead: boolean): boolean;
+  listStatuses(): readonly ReplicaStatus[];
   /** The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;
   endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
@@ -128,6 +130,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       replica.latency.record(latencyMs, isRead);
       return recent.record(replica, latencyMs);
     },
+    listStatuses: () => replicas.map(describeReplica),
     startAttempt(replica) {
       replica.inFlight++;
       replica.latency.noteUse();
@@ -157,6 +160,10 @@ function fastestOf(replicas: readonly Replica<unknown>[]): ReplicaLatency | unde
     if (!fastest || latency.meanMs < fastest.meanMs) fastest = latency;
   }
   return fastest;
+}
+
+function describeReplica({ name, inFlight, health }: Replica<unknown>): ReplicaStatus {
+  return { replica: name, state: health.state, inFlight, reason: health.ejectionReason };
 }
 
 interface HealthContext {

@@ -35,7 +35,6 @@ export function createDocuments({ texts, retirements, frontPage }: DocumentsOpti
   const versions = documents.map(({ version }) => version);
   const deprecatedVersions = new Set(retirements.map(({ version }) => version));
   const pages = createPages([
-    createRestFrontPage(versions, frontPage),
     ...documents.map((document) => createVersionIndex(document, versions, retirements, frontPage)),
     ...documents.map(openApiPage),
     createCatalog(versions, deprecatedVersions),
@@ -47,7 +46,10 @@ export function createDocuments({ texts, retirements, frontPage }: DocumentsOpti
     ...createProblemPages(documents),
   ]);
   const pagesByPath = new Map(pages.map((page) => [page.path, page]));
-  return { find: (path) => pagesByPath.get(path) };
+  const [front] = createPages([createRestFrontPage(versions, frontPage)]);
+  // In development its state changes.
+  const findFront = () => (frontPage.readState ? createPages([createRestFrontPage(versions, frontPage)])[0] : front);
+  return { find: (path) => (path === "/" ? findFront() : pagesByPath.get(path)) };
 }
 
 function openApiPage({ version, text }: VersionDocument): PageSource {

@@ -1,26 +1,26 @@
-import { createFrontPage, type FrontPageLink, healthLink } from "@tributary/kit/pages/front-page";
+import { createFrontPage, type FrontPageLink, healthLink, statusLink } from "@tributary/kit/pages/front-page";
+import type { ProcessState } from "@tributary/kit/process/process-status";
+import { summarizeState } from "@tributary/kit/process/status-summary";
 import { type PageSource, revalidated } from "./pages.ts";
 
 export interface FrontPageOptions {
   /** The version of this build. */
   readonly version: string;
-  /** Whether the page links to the health path. */
-  readonly linksHealth: boolean;
+  /** In development: the page then shows the state, and links to it and to the health path. */
+  readonly readState?: (() => ProcessState) | undefined;
 }
 
 /** The page at `/`. Its `Link` header leads programs to the API catalog (RFC 9727, 3). @param versions those with an OpenAPI document. */
-export function createRestFrontPage(
-  versions: readonly number[],
-  { version, linksHealth }: FrontPageOptions,
-): PageSource {
+export function createRestFrontPage(versions: readonly number[], { version, readState }: FrontPageOptions): PageSource {
   const newestFirst = versions.toReversed();
   const links = [referenceLink, ...newestFirst.map(toOpenApiLink), problemsLink, catalogLink];
-  if (linksHealth) links.push(healthLink);
+  if (readState) links.push(healthLink, statusLink);
   const { json, html, policy } = createFrontPage({
     name: "REST API",
     description: "Versioned resources with caching, over the data of all services.",
     version,
     links,
+    state: readState && summarizeState(readState()),
   });
   const variants = [
     { type: "application/json", text: json },

@@ -74,6 +74,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const documents = createDocumentPreparation({ validation, stages, observe });
     return {
       apiSdl: planner.apiSdl,
+      supergraph,
       subgraphs: supergraphSubgraphs,
       connect,
       sizeOfPlans: plans.size,

@@ -6,7 +6,7 @@ import { createAdmission } from "@tributary/kit/admission/admission";
 import { createHeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
-import { buildSchema } from "graphql";
+import { buildSchema, parse } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Charges } from "../../admit/charges.ts";
 import { createOperationAdmission } from "../../admit/operation-admission.ts";
@@ -183,6 +183,7 @@ describe("generations", () => {
       if (apiSdl === "unlucky") return Promise.reject(new Error("unlucky"));
       return Promise.resolve({
         apiSdl,
+        supergraph: parse("type Query { a: Int }"),
         subgraphs: [],
         connect: () => new Map(),
         ...unused,
@@ -311,6 +312,7 @@ describe("the generation of a request", () => {
     };
     const generation: Generation = {
       apiSdl: "",
+      supergraph: parse("type Query { a: Int }"),
       subgraphs: [],
       connect: () => new Map(),
       stages,
@@ -330,6 +332,7 @@ describe("the generation of a request", () => {
     return {
       current: generation,
       currentId: "g",
+      loadedAtMs: 0,
       pin: () => {
         pins.pinned++;
         return { generation, release: () => void pins.released++ };

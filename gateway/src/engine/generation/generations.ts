@@ -1,6 +1,7 @@
 // Everything that is derived from one supergraph is a generation. A request uses one from start to end, while a new one replaces it for later
 // requests.
 import { createHash } from "node:crypto";
+import type { DocumentNode } from "graphql";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import { UnusableSupergraph } from "../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../observations.ts";
@@ -15,6 +16,7 @@ import { findNamedSubgraphs } from "./named-subgraphs.ts";
 /** Immutable, except for its caches. */
 export interface Generation {
   readonly apiSdl: string;
+  readonly supergraph: DocumentNode;
   readonly subgraphs: readonly SupergraphSubgraph[];
   /** The subgraphs as the settings of a request have them. */
   connect(configuration: SubgraphConfiguration): Subgraphs;
@@ -63,6 +65,8 @@ export interface Generations {
   readonly current: Generation | undefined;
   /** A hash of the supergraph. */
   readonly currentId: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly loadedAtMs: number | undefined;
   /**
    * Builds a generation, warms it with the most used operations of the current one, and replaces that. A supergraph that cannot be loaded is reported
    * and changes nothing. Never rejects. The caller waits for one load before the next.
@@ -89,6 +93,7 @@ const retiredMax = 4;
 interface GenerationEntry {
   readonly id: string;
   readonly generation: Generation;
+  readonly loadedAtMs: number;
   pins: number;
   /** Resolved when `close` of the generation is called. */
   readonly closed: PromiseWithResolvers<void>;
@@ -123,7 +128,7 @@ export function createGenerations(o: GenerationsOptions): Generations {
 
   function replaceCurrent(id: string, generation: Generation, startedMs: number): void {
     const replaced = current;
-    current = { id, generation, pins: 0, closed: Promise.withResolvers() };
+    current = { id, generation, loadedAtMs: Date.now(), pins: 0, closed: Promise.withResolvers() };
     if (replaced) retire(replaced);
     const tookMs = Math.round(performance.now() - startedMs);
     const subgraphs = generation.subgraphs.map(({ service }) => service);
@@ -161,6 +166,9 @@ export function createGenerations(o: GenerationsOptions): Generations {
     },
     get currentId() {
       return current?.id;
+    },
+    get loadedAtMs() {
+      return current?.loadedAtMs;
     },
     async close() {
       isClosed = true;

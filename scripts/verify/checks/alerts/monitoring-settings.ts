@@ -76,6 +76,7 @@ export function writeAlertmanagerSettings(folder: string, receiverUrl: string): 
 
 interface PrometheusSettings {
   readonly global: { readonly scrape_interval: string };
+  readonly alerting: object;
   readonly scrape_configs: readonly { readonly job_name: string }[];
 }
 
@@ -95,7 +96,7 @@ export function writePrometheusSettings(folder: string, { targets, alertmanager 
   const settings = {
     ...original,
     global: { ...original.global, scrape_timeout: shorten(original.global.scrape_interval) },
-    alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
+    alerting: { ...original.alerting, alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
     scrape_configs: original.scrape_configs.map(({ job_name: name }) => ({
       job_name: name,
       static_configs: [{ targets: targets[name] ?? [] }],

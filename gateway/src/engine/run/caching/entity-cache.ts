@@ -28,6 +28,8 @@ export interface EntityCacheOptions {
 export interface EntityCache {
   /** Undefined if it is not cached. The same object for each call. */
   of(subgraph: string): SubgraphCache | undefined;
+  /** Whether the feed of a subgraph is up. Undefined without a feed. */
+  isFollowed(subgraph: string): boolean | undefined;
   /** Of the stored results; the memory includes whole results. */
   size(): MapSize;
   close(): Promise<void>;
@@ -108,11 +110,11 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       caches.set(subgraph, cache);
       return cache;
     },
+    isFollowed: (subgraph) => feeds.isUp(o.nameOf(subgraph)),
     size() {
-      const stored = store.size();
-      let weight = stored.weight;
-      for (const cache of caches.values()) weight += cache?.wholesBytes ?? 0;
-      return { entries: stored.entries, weight };
+      const { entries, weight } = store.size();
+      const wholes = [...caches.values()].reduce((sum, cache) => sum + (cache?.wholesBytes ?? 0), 0);
+      return { entries, weight: weight + wholes };
     },
     close: feeds.close,
   };

@@ -14,6 +14,7 @@ export function toSubgraph(client: Partial<SubgraphClient> = {}, yaml?: string):
       writes: { settled: 0 },
       takeRetry: () => false,
       noteJoined() {},
+      listReplicas: () => [],
       post: () => Promise.reject(new Error("not called")),
       close: () => Promise.resolve(),
       ...client,

@@ -1,0 +1,94 @@
+// The state of a process, for operators: `/status` of the admin listener and, in development, `/health/status` of the server for clients.
+import { scrubText } from "../errors/scrub.ts";
+
+/** Read when it is requested. A section is absent if the process has no such part. */
+export interface ProcessState {
+  readonly version: string;
+  readonly revision: string;
+  readonly supergraph?: SupergraphState;
+  readonly routes?: { readonly file: string; readonly versions: readonly number[] };
+  /** Those that this process calls. */
+  readonly services?: readonly CalledService[];
+  readonly caches?: Readonly<Record<string, { readonly entries: number; readonly bytes: number }>>;
+  /** `limit` is Infinity, in JSON null, if admission is off. */
+  readonly admission?: { readonly inFlight: number; readonly limit: number | null; readonly waiting: number };
+  readonly rateLimits?: RateLimitState;
+  readonly database?: DatabaseState;
+  /** Of the process's own change feed. */
+  readonly feedReaders?: number;
+}
+
+export interface SupergraphState {
+  /** Undefined before one is loaded. */
+  readonly id: string | undefined;
+  readonly source: string;
+  readonly ageSeconds: number | undefined;
+  /** Since the source confirmed it; 0 if the last poll did. */
+  readonly staleSeconds: number;
+  readonly rejected:
+    | { readonly id: string; readonly reason: string; readonly subgraphs: readonly string[] }
+    | undefined;
+}
+
+export interface CalledService {
+  readonly service: string;
+  readonly owner?: string | undefined;
+  /** Empty before the first request. */
+  readonly replicas: readonly ReplicaStatus[];
+  /** Undefined for a service whose feed this process does not follow. */
+  readonly feed: "up" | "down" | undefined;
+}
+
+export interface ReplicaStatus {
+  readonly replica: string;
+  readonly state: "healthy" | "suspect" | "ejected" | "probing";
+  readonly inFlight: number;
+  /** Of the last ejection, until the replica is restored. */
+  readonly reason: string | undefined;
+}
+
+export interface RateLimitState {
+  /** 0: no limit. */
+  readonly readsPerMinute: number;
+  readonly writesPerMinute: number;
+  /** Undefined if each process counts for itself. */
+  readonly store: "available" | "unavailable" | undefined;
+}
+
+export interface DatabaseState {
+  readonly connections: number;
+  readonly idle: number;
+  readonly waiting: number;
+  readonly connectionsMax: number;
+  /** Undefined if they cannot be read. */
+  readonly migrations: { readonly applied: number; readonly pending: readonly string[] } | undefined;
+}
+
+export interface ProcessStatus extends ProcessState {
+  readonly process: string;
+  readonly status: "ready" | "not ready";
+  readonly uptimeSeconds: number;
+}
+
+export type ReadState = () => ProcessState | Promise<ProcessState>;
+
+/** A query may have an API key. */
+const urlQuery = /(https?:\/\/[^\s?#]*)\?[^\s"'`)]*/gi;
+
+/** Removes the URL credentials and queries, tokens and mail addresses that a name or the message of an error may contain. */
+export function scrubStatusText(text: string): string {
+  return scrubText(text).replaceAll(urlQuery, "$1");
+}
+
+export async function readStatus(
+  name: string,
+  readiness: () => Promise<Pick<ProcessStatus, "status">>,
+  readState: ReadState,
+): Promise<ProcessStatus> {
+  const { status } = await readiness();
+  // Afterwards: the check of readiness may use a connection of the pool.
+  const state = await readState();
+  const whole: ProcessStatus = { process: name, status, uptimeSeconds: Math.round(process.uptime()), ...state };
+  const scrub = (_key: string, value: unknown) => (typeof value === "string" ? scrubStatusText(value) : value);
+  return JSON.parse(JSON.stringify(whole, scrub)) as ProcessStatus;
+}

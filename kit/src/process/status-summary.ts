@@ -1,0 +1,99 @@
+// The state of a process in a few lines, for `npm run status` and the front pages in development.
+import {
+  type CalledService,
+  type DatabaseState,
+  type ProcessState,
+  type ReplicaStatus,
+  scrubStatusText,
+  type SupergraphState,
+} from "./process-status.ts";
+
+export interface StatusLine {
+  readonly label: string;
+  readonly text: string;
+  /** Whether clients miss something, or will: a replica is ejected, a feed is down, a supergraph is rejected. */
+  readonly isDown: boolean;
+}
+
+const reasonCharactersMax = 200;
+
+export function summarizeState(state: ProcessState): readonly StatusLine[] {
+  const { supergraph, routes, services = [], caches, admission, rateLimits, database, feedReaders } = state;
+  const lines: StatusLine[] = [];
+  const add = (label: string, texts: readonly (string | undefined | false)[], isDown = false) =>
+    lines.push({ label, text: scrubStatusText(texts.filter(Boolean).join("; ")), isDown });
+  if (supergraph) add("supergraph", describeSupergraph(supergraph), !supergraph.id || Boolean(supergraph.rejected));
+  if (routes) add("routes", [`versions ${routes.versions.join(", ")}, from ${routes.file}`]);
+  for (const service of services) add(service.service, describeService(service), isServiceDown(service));
+  if (database) add("database", describeDatabase(database), (database.migrations?.pending.length ?? 0) > 0);
+  if (feedReaders !== undefined) add("change feed", [count(feedReaders, "reader")]);
+  if (caches) add("caches", [Object.entries(caches).map(describeCache).join(", ")]);
+  if (admission) {
+    const limit = admission.limit === null || admission.limit === Infinity ? "none" : Math.floor(admission.limit);
+    add("admission", [`${admission.inFlight} in flight, limit ${limit}, ${admission.waiting} waiting`]);
+  }
+  if (rateLimits) {
+    const { readsPerMinute: reads, writesPerMinute: writes, store } = rateLimits;
+    const limits = `${reads} reads, ${writes} writes a minute`;
+    add("rate limits", [limits, store && `store ${store}`], store === "unavailable");
+  }
+  return lines;
+}
+
+/** `3 min`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
+}
+
+function describeSupergraph({ id, source, ageSeconds, staleSeconds, rejected }: SupergraphState) {
+  return [
+    id ? `${id}, loaded ${formatSeconds(ageSeconds ?? 0)} ago, from ${source}` : `none from ${source}`,
+    staleSeconds > 0 && `not confirmed for ${formatSeconds(staleSeconds)}`,
+    rejected && `REJECTED ${rejected.id}: ${shorten(rejected.reason)}`,
+  ];
+}
+
+function describeService({ owner, replicas, feed }: CalledService) {
+  const unhealthy = replicas.filter(({ state }) => state !== "healthy").map(describeReplica);
+  const healthyCount = replicas.length - unhealthy.length;
+  return [
+    replicas.length === 0 ? "no request yet" : `${healthyCount} of ${count(replicas.length, "replica")} healthy`,
+    ...unhealthy,
+    feed && `feed ${feed}`,
+    owner,
+  ];
+}
+
+function isServiceDown({ replicas, feed }: CalledService): boolean {
+  return feed === "down" || replicas.some(isOutOfService);
+}
+
+function isOutOfService({ state }: ReplicaStatus): boolean {
+  return state === "ejected" || state === "probing";
+}
+
+function describeReplica({ replica, state, reason }: ReplicaStatus): string {
+  return `${replica} ${state}${reason === undefined ? "" : ` (${shorten(reason)})`}`;
+}
+
+function describeDatabase({ connections, idle, waiting, connectionsMax, migrations }: DatabaseState) {
+  return [
+    `${connections - idle} of ${connectionsMax} connections in use, ${waiting} waiting`,
+    migrations ? count(migrations.applied, "migration") : "migrations unknown",
+    migrations && migrations.pending.length > 0 && `PENDING ${migrations.pending.join(", ")}`,
+  ];
+}
+
+function describeCache([name, { entries, bytes }]: readonly [string, { entries: number; bytes: number }]): string {
+  return `${name} ${entries} (${(bytes / 1_000_000).toFixed(1)} MB)`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function shorten(text: string): string {
+  const [line = ""] = text.split("\n");
+  return line.length > reasonCharactersMax ? `${line.slice(0, reasonCharactersMax)}…` : line;
+}
