@@ -109,6 +109,7 @@ export function createStages(options: RestProxyOptions): Stages {
       texts: options.documents,
       retirements,
       frontPage: { version: config.build.version, linksHealth: config.profile === "development" },
+      issuerUrl: config.issuerUrl,
     }),
     table,
     routeCache: createRouteCache(),
