@@ -25,7 +25,7 @@ const allowed: readonly (readonly [pattern: string, reason: string])[] = [
   ["scripts/start/banner.ts", "sample requests"],
   ["gateway/graphiql/**", "sample operations"],
   ["rest-proxy/src/documents/token-page.ts", "a sample request"],
-  ["supergraph/documents/compose-documents.ts", "the introduction of the OpenAPI documents"],
+  ["supergraph/documents/api-description.ts", "the introduction of the OpenAPI documents"],
   ["supergraph/{supergraph.graphql,api.graphql,routes.json,openapi/*.json}", "generated"],
   ["supergraph/accepted-changes.yaml", "the places of accepted changes"],
   ["package-lock.json", "written by npm"],

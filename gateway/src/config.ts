@@ -2,6 +2,7 @@
 // kit/src/process/listener-config.ts and telemetry-config.ts; README.md lists all variables.
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
+import { readIssuerUrl } from "@tributary/kit/caller/issuer-url";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
@@ -292,14 +293,4 @@ function readPlanning(env: EnvironmentReader) {
       why: "cached query plans, per supergraph, as JSON",
     }),
   };
-}
-
-function readIssuerUrl(env: EnvironmentReader, profile: "development" | "production"): string | undefined {
-  const url = env.optional("ISSUER_URL", {
-    why: "development only: the local token issuer that gives GraphiQL its demo tokens",
-  });
-  if (url === undefined) return undefined;
-  if (profile === "production") env.problem("ISSUER_URL is for PROFILE=development: production has no local issuer");
-  if (!isHttpUrl(url)) env.problem("ISSUER_URL is not an http(s) URL");
-  return url;
 }

@@ -63,6 +63,13 @@ test("production has no default addresses and origins, and all problems are repo
   });
 });
 
+test("only a development has a token issuer for the pages", () => {
+  expect(readConfig({ ISSUER_URL: "http://127.0.0.1:4020" }, []).issuerUrl).toBe("http://127.0.0.1:4020");
+  expect(() => readConfig({ ...inProduction, ISSUER_URL: "http://127.0.0.1:4020" }, [])).toThrow(
+    "ISSUER_URL is for PROFILE=development",
+  );
+});
+
 test("networks are parsed, none is the empty list, and an invalid network is named in the error", () => {
   const { rateLimitConfig, callerConfig } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []);
   expect(rateLimitConfig.exempt).toEqual(["127.0.0.0/8", "::1"]);

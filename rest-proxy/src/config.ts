@@ -1,6 +1,7 @@
 /** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
+import { readIssuerUrl } from "@tributary/kit/caller/issuer-url";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { type Environment, type EnvironmentReader, type Profile, readEnvironment } from "@tributary/kit/process/env";
@@ -51,6 +52,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         fallback: "supergraph/openapi",
         why: "the documents that composition generated, relative to the working directory; without them /docs is empty",
       }),
+      issuerUrl: readIssuerUrl(env, profile),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "rest-proxy", callers: "clients" }),

@@ -118,6 +118,7 @@ export function createStages(options: RestProxyOptions): Stages {
         version: config.build.version,
         readState: config.profile === "development" ? readState : undefined,
       },
+      issuerUrl: config.issuerUrl,
     }),
     table,
     routeCache: createRouteCache(),

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
 import { html, markdown } from "@tributary/kit/pages/html";
 import { loadDocuments } from "../src/documents/load.ts";
-import { type OpenApi, type Operation, operationsOf, type Parameter } from "../src/documents/open-api.ts";
+import { groupsOf, type OpenApi, type Operation, operationsOf, type Parameter } from "../src/documents/open-api.ts";
 import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
 import { describeAuthorization } from "../src/documents/operation-view.ts";
 import { createSamples } from "../src/documents/samples.ts";
@@ -46,7 +46,7 @@ test("the reference renders what the document of a service in another language m
   const tags = [{ name: "Things", description: "All." }];
   const document = { ...(JSON.parse(text) as OpenApi), tags, paths: { "/things": { get: operation } } };
   const { status, bytes } = get(
-    "/docs/v1",
+    "/docs/v1/things",
     {},
     createDocuments({ texts: new Map([[1, JSON.stringify(document)]]), retirements: [], frontPage }),
   );
@@ -101,14 +101,15 @@ test("the reference shows that a version is deprecated, in the list, at the top 
   const overview = get("/docs", {}, version1Retires).bytes.toString();
   expect(overview).toMatch(/Version 1<\/a> <strong>deprecated<\/strong>/);
   expect(overview).not.toMatch(/Version 2<\/a> <strong>deprecated<\/strong>/);
-  const page = get("/docs/v1", {}, version1Retires).bytes.toString();
-  expect(page).toContain("<strong>Deprecated</strong> as of 2030-01-31");
-  expect(page).toContain('<a href="/docs/v2">version 2</a> instead (<a href="/openapi/v2.json">OpenAPI</a>)');
-  expect(page).toMatch(/<a href="\/docs\/v2#placeOrder">\s*POST \/v2\/orders<\/a\s*>/);
+  const index = get("/docs/v1", {}, version1Retires).bytes.toString();
+  expect(index).toContain("<strong>Deprecated</strong> as of 2030-01-31");
+  expect(index).toContain('<a href="/docs/v2">version 2</a> instead (<a href="/openapi/v2.json">OpenAPI</a>)');
+  const page = groupPagesOf(1, version1Retires);
+  expect(page).toMatch(/<a href="\/docs\/v2\/orders#placeOrder">\s*POST \/v2\/orders<\/a\s*>/);
   const { paths } = readOpenApi(get("/openapi/v1.json"));
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
   expect(page.match(/<strong>deprecated<\/strong><\/h3>/g)).toHaveLength(operations.length);
-  expect(get("/docs/v1").bytes.toString()).not.toMatch(/<strong>deprecated/i);
+  expect(get("/docs/v1").bytes.toString() + groupPagesOf(1)).not.toMatch(/<strong>deprecated/i);
 });
 
 test("the catalog links a deprecated version to its successor and to the page about its deprecation", () => {
@@ -174,7 +175,8 @@ test("every link on every page leads to an existing page and fragment", () => {
 });
 
 test("pages load nothing from other origins, have no inline script or style, and a policy that forbids both", () => {
-  for (const path of ["/docs", "/docs/tokens", "/docs/v1", "/docs/v2", "/problems", "/problems/not-found"]) {
+  const paths = ["/docs", "/docs/tokens", "/docs/v1", "/docs/v2/orders", "/docs/v2/schemas/Order"];
+  for (const path of [...paths, "/docs/v2/guides/lists", "/problems", "/problems/not-found"]) {
     const response = get(path);
     const policy = headersOf(response)["Content-Security-Policy"];
     expect(policy).toContain("default-src 'none'");
@@ -186,7 +188,7 @@ test("pages load nothing from other origins, have no inline script or style, and
 });
 
 test("the reference shows every operation of its version, with a curl command", () => {
-  const page = get("/docs/v2").bytes.toString();
+  const page = groupPagesOf(2);
   const document = JSON.parse(texts.get(2) ?? "") as { paths: Record<string, Record<string, { operationId: string }>> };
   for (const { operationId } of Object.values(document.paths).flatMap((item) => Object.values(item))) {
     expect(page).toContain(` id="${operationId}"`);
@@ -203,13 +205,36 @@ test("the reference shows every operation of its version, with a curl command", 
   }
 });
 
+test("the fragments of the former page of a version lead from its index to the pages of today", () => {
+  const index = get("/docs/v2").bytes.toString();
+  const linkOf = (id: string) => new RegExp(`<li id="${id}">.*?<a href="([^"]*)"`, "s").exec(index)?.[1];
+  expect(linkOf("placeOrder")).toBe("/docs/v2/orders#placeOrder");
+  expect(linkOf("schema-Order")).toBe("/docs/v2/schemas/Order");
+  expect(linkOf("section-lists")).toBe("/docs/v2/guides/lists");
+  expect(index).toContain('<h2 id="schemas">');
+});
+
+test("the index begins with a read that needs no token and one that does, each with its form", () => {
+  const [, first = ""] = /Your first request(.*?)<h2>/s.exec(get("/docs").bytes.toString()) ?? [];
+  expect([...first.matchAll(/data-path="([^"]*)"/g)].map(([, path]) => path)).toEqual(["/v2/users", "/v2/orders"]);
+});
+
+test("with a local token issuer, the pages have a switch of the caller and may send requests to the issuer", () => {
+  const issuerUrl = "http://127.0.0.1:4020/";
+  const page = get("/docs", {}, createDocuments({ texts, retirements: [], frontPage, issuerUrl }));
+  expect(page.bytes.toString()).toContain(`<label id="caller" data-issuer="${issuerUrl}" hidden>`);
+  expect(headersOf(page)["Content-Security-Policy"]).toContain("connect-src 'self' http://127.0.0.1:4020;");
+  expect(get("/docs").bytes.toString()).not.toContain("data-issuer");
+  expect(headersOf(get("/docs"))["Content-Security-Policy"]).toContain("connect-src 'self';");
+});
+
 test("the page on tokens lists the scopes of every operation", () => {
   const page = get("/docs/tokens").bytes.toString();
   const { paths } = JSON.parse(texts.get(2) ?? "") as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
   for (const { operationId } of Object.values(paths).flatMap((item) => Object.values(item))) {
-    expect(page).toContain(`<a href="/docs/v2#${operationId}">`);
+    expect(page).toMatch(new RegExp(`<a href="/docs/v2/[a-z]+#${operationId}">`));
   }
   expect(page).toMatch(/#placeOrder.*?scope\s+<code>orders:write<\/code>/s);
 });
@@ -220,27 +245,28 @@ test("an operation that any token permits names no scope", () => {
 });
 
 test("schemas are shown in place, with the properties of the schemas that they refer to", () => {
-  const [, article = ""] = /<article id="getOrder">(.*?)<\/article>/s.exec(get("/docs/v2").bytes.toString()) ?? [];
+  const [, article = ""] =
+    /<article id="getOrder">(.*?)<\/article>/s.exec(get("/docs/v2/orders").bytes.toString()) ?? [];
   for (const name of ["customerId", "total", "amountMinor", "unitPrice"]) {
     expect(article).toContain(`<code class="name">${name}</code>`);
   }
 });
 
 test("properties are shown with the description of a nullable one, and with the pattern of a cursor", () => {
-  const page = unescape(get("/docs/v2").bytes.toString());
+  const page = unescape(get("/docs/v2/posts").bytes.toString());
   expect(page).toContain("When it was first published.");
   expect(page).toContain("matches <code>^[A-Za-z0-9_-]+$</code>");
 });
 
-test("the search index has the problems by status, the sections of the description and the names of headers", () => {
+test("the search index has the problems by status, the guides and the names of headers", () => {
   const { entries } = JSON.parse(get("/docs/search.json").bytes.toString()) as {
     readonly entries: readonly { readonly url: string; readonly texts: readonly string[] }[];
   };
   const textsOf = (url: string) => entries.find((entry) => entry.url === url)?.texts.join(" ");
   expect(textsOf("/problems/not-found")).toMatch(/^Not found 404 /i);
-  expect(textsOf("/docs/v2#section-lists")).toContain("pagination");
-  expect(textsOf("/docs/v2#section-reading")).toMatch(/caching.*ETag/);
-  expect(textsOf("/docs/v2#getOrder")).toMatch(/GET \/v2\/orders\/\{id\}.* RateLimit /);
+  expect(textsOf("/docs/v2/guides/lists")).toContain("pagination");
+  expect(textsOf("/docs/v2/guides/reading")).toMatch(/caching.*ETag/s);
+  expect(textsOf("/docs/v2/orders#getOrder")).toMatch(/GET \/v2\/orders\/\{id\}.* RateLimit /);
   expect(textsOf("/docs/tokens")).toContain("JWT");
   expect(textsOf("/problems")).toBeDefined();
 });
@@ -250,7 +276,7 @@ test("the search index has every operation with its field names, and refers only
     readonly entries: readonly { readonly url: string; readonly label: string; readonly texts: readonly string[] }[];
   };
   const placeOrder = entries.find(({ label }) => label === "POST /v2/orders");
-  expect(placeOrder).toMatchObject({ url: "/docs/v2#placeOrder", title: "Place an order" });
+  expect(placeOrder).toMatchObject({ url: "/docs/v2/orders#placeOrder", title: "Place an order" });
   expect(placeOrder?.texts.at(-1)?.split(" ")).toEqual(
     expect.arrayContaining(["Idempotency-Key", "sku", "amountMinor"]),
   );
@@ -341,8 +367,8 @@ test("inserted values are escaped", () => {
   expect(html`<p title="${'"'}">${"<script>"} & ${undefined}${[html`<b>${1}</b>`]}</p>`.html).toBe(
     '<p title="&#34;">&#60;script&#62; & <b>1</b></p>',
   );
-  expect(markdown("a `<b>` **c**\n\n[d](/docs) [e](https://example.org)").html).toBe(
-    '<p>a <code>&#60;b&#62;</code> <strong>c</strong></p><p><a href="/docs">d</a> [e](https://example.org)</p>',
+  expect(markdown("a `<b>` **c**\n\n[d](/docs) [e](https://example.org)\n\n```sh\n<f> `g`\n```").html).toBe(
+    '<p>a <code>&#60;b&#62;</code> <strong>c</strong></p><p><a href="/docs">d</a> [e](https://example.org)</p><pre>&#60;f&#62; `g`</pre>',
   );
   // In quadratic time this would take minutes.
   const brackets = "[".repeat(500_000);
@@ -363,6 +389,11 @@ function find({ method, path, headers }: DocumentRequest, from = documents): Pag
 
 function get(path: string, headers: NegotiationHeaders = {}, from = documents): PageResponse {
   return find({ method: "GET", path, headers }, from);
+}
+
+function groupPagesOf(version: number, from = documents): string {
+  const groups = groupsOf(JSON.parse(texts.get(version) ?? "") as OpenApi);
+  return groups.map(({ name }) => get(`/docs/v${version}/${name.toLowerCase()}`, {}, from).bytes.toString()).join("");
 }
 
 interface ServedOpenApi {

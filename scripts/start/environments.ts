@@ -72,8 +72,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       CONSISTENCY_KEYS: secrets.consistencyKey,
       SUPERGRAPH_FILE: publishedFiles(dataDir).supergraph,
       SETTINGS_FILE: inherited["SETTINGS_FILE"] || join(root, "supergraph/gateway.yaml"),
-      // Where GraphiQL gets its demo tokens. Undefined: it has none.
-      ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
+      ISSUER_URL: issuerUrl(context),
       ...subgraphUrls(context),
       ...entityCacheVariables(context),
     };
@@ -82,6 +81,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
+      ISSUER_URL: issuerUrl(context),
       // Client developers see the headers of a deprecated version, and no request gets 410.
       DEPRECATED_VERSIONS: inherited["DEPRECATED_VERSIONS"] || "1=-30d",
       SUNSET_VERSIONS: inherited["SUNSET_VERSIONS"] || "1=+180d",
@@ -90,6 +90,11 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
     };
   // The issuer. With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
+}
+
+/** Where GraphiQL and the try-it forms get their demo tokens. Undefined: they have none. */
+function issuerUrl({ remote, findRemoteIssuer, ports }: PartContext): string | undefined {
+  return remote ? findRemoteIssuer()?.url : urlOf(ports.issuer);
 }
 
 function substituteVariables(

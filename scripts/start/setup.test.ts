@@ -269,7 +269,11 @@ test("with a remote, every part gets its issuer, and a service that runs there i
   expect(gateway).toMatchObject({ ...identity, ISSUER_URL: "https://issuer.example", ENTITY_CACHE_POSTS: "on" });
   expect(Object.keys(gateway)).not.toEqual(expect.arrayContaining(["ENTITY_CACHE_USERS"]));
   expect(Object.keys(gateway)).not.toEqual(expect.arrayContaining(["ENTITY_CACHE_ORDERS"]));
-  expect(environmentOf("rest-proxy", alone)).toMatchObject({ USERS_FEED_URL: "none", ORDERS_FEED_URL: "none" });
+  expect(environmentOf("rest-proxy", alone)).toMatchObject({
+    USERS_FEED_URL: "none",
+    ORDERS_FEED_URL: "none",
+    ISSUER_URL: "https://issuer.example",
+  });
   expect(environmentOf("users", alone)).toMatchObject({
     SUBSTITUTE_REMOTE_URL: "https://gateway.example/graphql",
     SUBSTITUTE_SCHEMA_FILE: "/data/remote/users.graphql",

@@ -1,4 +1,5 @@
 import { tagOf, type TakenSchemas, writeContractOperations } from "./contract-operation.ts";
+import { describeApi } from "./api-description.ts";
 import { createComponents, sortKeys } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
@@ -66,7 +67,7 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
   return {
     openapi: "3.1.1",
     ...describeVersion(version),
-    tags: [...tags.values()].toSorted((a, b) => compare(a.name, b.name)),
+    tags: [...tags.values()],
     paths: sortKeys(Object.entries(paths)),
     components: {
       schemas: sortKeys([...Object.entries({ ...book.named(), ...schemas }), ...foreignSchemas]),
@@ -106,26 +107,17 @@ function describeVersion(version: number): Json {
       title: "Tributary",
       version: `${version}.0.0`,
       summary: `Version ${version} of the REST API.`,
-      description: apiDescription,
+      description: describeApi(version),
       contact: { name: "The platform team" },
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
+    externalDocs: { url: `/docs/v${version}`, description: "The same document as web pages." },
     servers: [{ url: `/v${version}`, description: serverDescription, "x-internal": false }],
   };
 }
 
 /** Inventory tools expect each server's environment and audience (OWASP API9:2023). */
 const serverDescription = "The server that serves this document, in production and locally.";
-
-const apiDescription = [
-  "Users, their posts and comments, and a product catalogue with orders. [The reference](/docs) is the same document as a web page.",
-  "**Versions.** The path names the version. A path without a version takes it from `Accept` (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and the response names the versioned path in `Content-Location`. A `POST` may have its body in the vendor type of its version, too. Every response names its version in `API-Version`. A deprecated version sends `Deprecation`, `Sunset`, and a `Link` to the page that says what to do; after its sunset the status is 410.",
-  "**Reading.** Public resources need no token. Every `GET` path also supports `HEAD`. Responses have an `ETag`; send it in `If-None-Match`, and the status is 304 if the resource has not changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response is at most one second older than the request. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",
-  '**Freshness.** The response to a write, also a 409 or a 412, has a receipt in `Consistency-Token`. A request with that receipt reads nothing older than the write, through every replica and through GraphQL too; without it, a change may take a moment to reach every cache. After writes in parallel, send the receipts of all, separated by commas: at most eight. In a browser, send `cache: "no-cache"` with `fetch`, since its cache does not know receipts. If a receipt gets 400, forget it and send the request again without it.',
-  "**Lists** have pages. `Link` has the URLs of the adjacent pages. A cursor is valid only for the same list, filters and order. A page has at most 1 MiB, whatever its limit. An invalid query parameter gets 400, and `errors` names it: unknown and repeated names first, then invalid values.",
-  "**Writing.** The body of a `PATCH` is a JSON Merge Patch (RFC 7396); its `If-Match` has the ETag of the version that the client changed. Bodies are UTF-8 JSON of at most 65,536 bytes; a property that is not in the schema gets 422.",
-  "**Problems** are `application/problem+json` (RFC 9457). `type` is the URL of a page that explains the problem; `errors` lists all invalid parts of the input.",
-].join("\n\n");
 
 const securitySchemes = {
   bearer: {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import type { Locator, Page, Response } from "playwright-core";
 import { onEveryScreen, requireAccessible } from "./accessibility.ts";
 import { type Check, openIsolatedPage } from "./check.ts";
@@ -14,20 +15,20 @@ export const referenceChecks: readonly Check[] = [
       assert.match(await first.innerText(), /Place an order\s+POST \/v2\/orders/);
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
-      await page.waitForURL(`${restUrl}/docs/v2#placeOrder`);
+      await page.waitForURL(`${restUrl}/docs/v2/orders#placeOrder`);
       await page.getByRole("heading", { name: "Place an order" }).waitFor();
     },
   },
   {
-    name: "paths, URLs, statuses, headers and subjects of the overview find their operations, problems and sections",
+    name: "paths, URLs, statuses, headers and subjects of the guides find their operations, problems and guides",
     async run({ page }) {
       const expected = [
         ["POST /v2/orders", /^Place an order/],
         ["/v2/users/1", /^One user/],
         ["http://localhost:4010/v2/products/PRINT-0001?x=1", /^One product/],
         ["429", /Problem 429/],
-        ["pagination", /^Lists\s+Overview/],
-        ["caching", /^Reading\s+Overview/],
+        ["pagination", /^Lists\s+Guide/],
+        ["caching", /^Reading\s+Guide/],
         ["RateLimit", /[A-Z]+ \/v2\//],
         ["jwt", /^Tokens\s+Page/],
       ] as const;
@@ -101,10 +102,33 @@ export const referenceChecks: readonly Check[] = [
     },
   },
   {
+    name: "in development an order is placed as Ada, whom the reader chooses as the caller, and no token is needed",
+    async run({ page, restUrl }) {
+      const form = await openTryIt(page, restUrl, "placeOrder");
+      await callerSwitch(page).selectOption("ada");
+      assert.equal(await form.getByLabel("Bearer token").isVisible(), false);
+      await form.getByRole("button", { name: "Send the request" }).click();
+      await form.locator(".status", { hasText: "201 Created" }).waitFor();
+      assert.match(await form.locator(".result").innerText(), /"customerId": "1"/);
+    },
+  },
+  {
+    name: "the chosen caller is that of all pages, and another one has other rights",
+    async run({ page, restUrl }) {
+      await callerSwitch(page).selectOption("linus");
+      const form = await openTryIt(page, restUrl, "listOrders");
+      await callerSwitch(page).waitFor();
+      assert.equal(await callerSwitch(page).inputValue(), "linus");
+      assert.doesNotMatch(await (await sendAndWait(form)).text(), /"customerId":"1"/);
+    },
+  },
+  {
     name: "try-it sends a read without a token and shows status, headers and body",
     async run({ page, restUrl }) {
       const form = await openTryIt(page, restUrl, "getProduct");
-      await form.getByRole("button", { name: "Send the request" }).click();
+      await callerSwitch(page).selectOption("no token");
+      const { authorization } = await (await sendAndWait(form)).request().allHeaders();
+      assert.equal(authorization, undefined);
       await form.locator(".status", { hasText: "200 OK" }).waitFor();
       assert.match(await form.getByRole("status").innerText(), /^200 OK in \d+ ms$/);
       await form.getByText("Response headers").click();
@@ -118,6 +142,7 @@ export const referenceChecks: readonly Check[] = [
       page.on("request", (request) => requestUrls.push(request.url()));
       const token = await fetchToken(url, "ada");
       const form = await openTryIt(page, restUrl, "placeOrder");
+      await callerSwitch(page).selectOption("your own token");
       await form.getByLabel("Bearer token", { exact: true }).fill(token);
       await form.getByRole("button", { name: "Send the request" }).click();
       await form.locator(".status", { hasText: "201 Created" }).waitFor();
@@ -134,12 +159,10 @@ export const referenceChecks: readonly Check[] = [
   },
   {
     name: "try-it sends the receipt of a write with later requests, also after a reload, and past the browser's cache",
-    async run({ page, url, restUrl }) {
+    async run({ page, restUrl }) {
       const newPage = await openIsolatedPage(page);
       const write = await openTryIt(newPage, restUrl, "placeOrder");
-      await write.getByLabel("Bearer token", { exact: true }).fill(await fetchToken(url, "ada"));
       const written = await (await sendAndWait(write)).allHeaders();
-      await write.getByLabel("Bearer token", { exact: true }).fill("");
       await newPage.reload();
       const read = await openTryIt(newPage, restUrl, "getProduct");
       const sent = await (await sendAndWait(read)).request().allHeaders();
@@ -156,7 +179,9 @@ export const referenceChecks: readonly Check[] = [
       const form = await openTryIt(newPage, restUrl, "getProduct");
       await newPage.evaluate("sessionStorage.setItem('tributary:receipts', '\"replaced\"')");
       const sent: (string | undefined)[] = [];
-      newPage.on("request", (request) => sent.push(request.headers()["consistency-token"]));
+      newPage.on("request", (request) => {
+        if (request.url().startsWith(restUrl)) sent.push(request.headers()["consistency-token"]);
+      });
       await form.getByRole("button", { name: "Send the request" }).click();
       await form.locator(".status", { hasText: "200 OK" }).waitFor();
       assert.deepEqual(sent, ['"replaced"', undefined]);
@@ -195,7 +220,8 @@ export const referenceChecks: readonly Check[] = [
   },
   {
     name: "the copy button reports success and failure",
-    async run({ page }) {
+    async run({ page, restUrl }) {
+      await page.goto(`${restUrl}/docs/v2/users`);
       const sample = page.locator("#getUser .samples");
       await page.evaluate("navigator.clipboard.writeText = async () => {}");
       await sample.getByRole("button", { name: "Copy" }).click();
@@ -213,17 +239,18 @@ export const referenceChecks: readonly Check[] = [
     },
   },
   {
-    name: "the navigation marks the schemas while the reader is there",
+    name: "the navigation marks the operation that the reader sees",
     async run({ page }) {
-      await page.evaluate("document.querySelector('#schema-Order').scrollIntoView()");
-      await page.locator('#navigation a[href="#schemas"][aria-current="location"]').waitFor();
+      await page.evaluate("document.querySelector('#updateUser').scrollIntoView()");
+      await page.locator('#navigation a[href="#updateUser"][aria-current="location"]').waitFor();
     },
   },
   {
-    name: "the chosen language applies to all samples and is kept after a reload",
-    async run({ page }) {
+    name: "the chosen language applies to all samples and is kept on other pages",
+    async run({ page, restUrl }) {
+      await page.goto(`${restUrl}/docs/v2/orders`);
       await page.locator("#placeOrder").getByText("Python", { exact: true }).click();
-      await page.reload();
+      await page.goto(`${restUrl}/docs/v2/users`);
       const sample = page.locator("#getUser .code:visible");
       assert.match(await sample.innerText(), new RegExp(`urllib.request[^]*${new URL(page.url()).origin}/v2/users/1`));
     },
@@ -235,7 +262,39 @@ export const referenceChecks: readonly Check[] = [
       const banner = page.locator("#placeOrder .banner");
       assert.match(await banner.innerText(), /Deprecated as of \d{4}-\d\d-\d\d\. From \d{4}-\d\d-\d\d .* 410 Gone/);
       await banner.getByRole("link", { name: "POST /v2/orders" }).click();
-      await page.waitForURL(`${restUrl}/docs/v2#placeOrder`);
+      await page.waitForURL(`${restUrl}/docs/v2/orders#placeOrder`);
+    },
+  },
+  {
+    name: "the examples of the guides get the statuses that they name",
+    async run({ page, url, restUrl }) {
+      const env = { ...process.env, TOKEN: await fetchToken(url, "ada") };
+      await page.goto(`${restUrl}/docs/v2`);
+      const guides = await page.locator('main a[href*="/guides/"]').evaluateAll((links) => links.map(String));
+      const statuses: string[] = [];
+      for (const guide of guides) {
+        await page.goto(guide);
+        for (const example of await page.locator("main > pre").allInnerTexts()) {
+          const [, status = ""] = /# (\d{3})$/.exec(example) ?? [];
+          assert.match(
+            execFileSync("sh", ["-c", example], { env, encoding: "utf8", stdio: "pipe" }),
+            new RegExp(`^HTTP/1.1 ${status} `),
+          );
+          statuses.push(status);
+        }
+      }
+      assert.deepEqual(new Set(statuses), new Set(["200", "304", "400"]));
+    },
+  },
+  {
+    name: "no page is longer than 8,000 px at a width of 1280 px",
+    async run({ page, restUrl }) {
+      await page.setViewportSize({ width: 1280, height: 820 });
+      for (const path of await listPages(restUrl)) {
+        await page.goto(restUrl + path);
+        const height = await page.evaluate<number>("document.documentElement.scrollHeight");
+        assert.ok(height <= 8_000, `${path} is ${height} px long`);
+      }
     },
   },
   {
@@ -248,7 +307,7 @@ export const referenceChecks: readonly Check[] = [
       await page.getByRole("button", { name: "Menu" }).click();
       await requireAccessible(page, "the menu");
       await link.click();
-      await page.waitForURL(`${restUrl}/docs/v2#cancelOrder`);
+      await page.waitForURL(`${restUrl}/docs/v2/orders#cancelOrder`);
       assert.equal(await link.isVisible(), false);
     },
   },
@@ -256,7 +315,7 @@ export const referenceChecks: readonly Check[] = [
     name: "the pages have no axe violations and fit at 390 and 1280 px, light and dark",
     async run({ page, restUrl, capture }) {
       await onEveryScreen(page, async (screen) => {
-        for (const path of ["/docs", "/docs/tokens", "/docs/v1", "/problems", "/problems/not-found"]) {
+        for (const path of screenPaths) {
           await page.goto(restUrl + path);
           await requireAccessible(page, path);
           await capture(`reference${path.replaceAll("/", "-")}-${screen}`);
@@ -275,6 +334,30 @@ export const referenceChecks: readonly Check[] = [
   },
 ];
 
+/** By its id, since "Caller" is a word of other labels. */
+function callerSwitch(page: Page): Locator {
+  return page.locator("#caller select");
+}
+
+/** One page of each kind. */
+const screenPaths = [
+  "/docs",
+  "/docs/tokens",
+  "/docs/v1/users",
+  "/docs/v2/guides/lists",
+  "/docs/v2/schemas/Order",
+  "/problems",
+  "/problems/not-found",
+];
+
+/** The pages that the search of the reference finds. */
+async function listPages(restUrl: string): Promise<readonly string[]> {
+  const { entries } = (await (await fetch(`${restUrl}/docs/search.json`)).json()) as {
+    readonly entries: readonly { readonly url: string }[];
+  };
+  return [...new Set(entries.map(({ url }) => url.replace(/#.*/, "")))];
+}
+
 async function search(page: Page, query: string): Promise<void> {
   await page.keyboard.press("/");
   const panel = page.locator("#search-panel");
@@ -284,6 +367,7 @@ async function search(page: Page, query: string): Promise<void> {
   await panel.waitFor();
 }
 
+/** By the URL that an operation had when a version was one page. */
 async function openTryIt(page: Page, restUrl: string, operationId: string): Promise<Locator> {
   await page.goto(`${restUrl}/docs/v2#${operationId}`);
   const form = page.locator(`#${operationId} .try-it`);
@@ -293,7 +377,7 @@ async function openTryIt(page: Page, restUrl: string, operationId: string): Prom
 
 /** Sends the form's request. */
 async function sendAndWait(form: Locator): Promise<Response> {
-  const isRequest = (response: Response) => response.request().resourceType() === "fetch";
+  const isRequest = (response: Response) => new URL(response.url()).pathname.startsWith("/v2/");
   const pendingResponse = form.page().waitForResponse(isRequest);
   await form.getByRole("button", { name: "Send the request" }).click();
   return pendingResponse;

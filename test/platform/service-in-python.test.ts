@@ -87,7 +87,7 @@ test("both versions of REST serve it, and the reference describes it with a form
   expect(await get(`/v2/reviews/${id}`)).toMatchObject(review);
   expect(await get("/v2/posts/2/reviews")).toMatchObject({ data: [review] });
   expect(await get("/v1/posts/2/reviews")).toMatchObject([{ id, stars: 4 }]);
-  const page = await (await fetch(`${restProxy}/docs/v2`)).text();
+  const page = await (await fetch(`${restProxy}/docs/v2/reviews`)).text();
   expect(page).toContain(`<form data-method="POST" data-path="/v2/reviews">`);
   const rejected = await fetch(`${restProxy}/v2/reviews?a=1`);
   expect([rejected.status, rejected.headers.get("content-type")]).toEqual([400, "application/problem+json"]);

@@ -7,6 +7,7 @@ type InsertedValue = Html | string | number | undefined | readonly InsertedValue
 
 const specialCharacters = /[&<>"']/g;
 const paragraphEnd = /\n{2,}/;
+const fencedCode = /^```\w*\n([^]*)\n```$/;
 const codeSpan = /`([^`]+)`/g;
 const strongSpan = /\*\*([^*]+)\*\*/g;
 /** `//` would be another server. Without `[` in its text, a link is found in linear time. */
@@ -31,10 +32,14 @@ function escape(text: string): string {
   return text.replaceAll(specialCharacters, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** Paragraphs, `code`, **strong** and links to pages of this server. */
+/** Paragraphs, fenced code without empty lines, `code`, **strong** and links to pages of this server. */
 export function markdown(text: string): Html {
-  const paragraphs = text.split(paragraphEnd).map((paragraph) => `<p>${writeInline(paragraph)}</p>`);
-  return { html: paragraphs.join("") };
+  return { html: text.split(paragraphEnd).map(writeBlock).join("") };
+}
+
+function writeBlock(block: string): string {
+  const code = fencedCode.exec(block)?.[1];
+  return code === undefined ? `<p>${writeInline(block)}</p>` : `<pre>${escape(code)}</pre>`;
 }
 
 function writeInline(paragraph: string): string {

@@ -3,7 +3,7 @@ import { type PageSource, revalidated } from "./pages.ts";
 
 /** The style sheet and the scripts of the pages, from the folder `browser/`. */
 export function readAssets(): readonly PageSource[] {
-  const scriptNames = ["docs.js", "receipts.js", "search.js", "storage.js", "try-it.js"];
+  const scriptNames = ["docs.js", "callers.js", "receipts.js", "search.js", "storage.js", "try-it.js"];
   return [readAsset("docs.css", "text/css"), ...scriptNames.map((name) => readAsset(name, "text/javascript"))];
 }
 

@@ -3,10 +3,9 @@ import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
 import { readVersionDocuments, type VersionDocument } from "./deprecation.ts";
 import { createRestFrontPage, type FrontPageOptions } from "./front-page.ts";
-import type { Html } from "@tributary/kit/pages/html";
 import { createPages, type Page, type PageSource, revalidated } from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
-import { renderOverview, renderReference } from "./reference.ts";
+import { type RenderedPage, renderOverview, renderVersion } from "./reference.ts";
 import { createSearchIndex } from "./search-index.ts";
 import { renderTokenPage } from "./token-page.ts";
 import { createVersionIndex } from "./version-index.ts";
@@ -17,6 +16,8 @@ export interface DocumentsOptions {
   /** Deprecated versions: their documents are marked as such, also those that have only a sunset. */
   readonly retirements: readonly Retirement[];
   readonly frontPage: FrontPageOptions;
+  /** The local token issuer, to which the pages may send requests; undefined in production. */
+  readonly issuerUrl?: string | undefined;
 }
 
 export interface Documents {
@@ -30,25 +31,31 @@ export interface Documents {
  * pages load nothing from other hosts.
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
  */
-export function createDocuments({ texts, retirements, frontPage }: DocumentsOptions): Documents {
+export function createDocuments({ texts, retirements, frontPage, issuerUrl }: DocumentsOptions): Documents {
   const documents = readVersionDocuments(texts, retirements);
   const versions = documents.map(({ version }) => version);
   const deprecatedVersions = new Set(retirements.map(({ version }) => version));
-  const pages = createPages([
+  const site = { versions: documents, issuerUrl };
+  const htmlPages: readonly RenderedPage[] = [
+    ["/docs", renderOverview(site)],
+    ["/docs/tokens", renderTokenPage(site)],
+    ...documents.flatMap((document) => renderVersion(document, site)),
+  ];
+  const sources = [
     ...documents.map((document) => createVersionIndex(document, versions, retirements, frontPage)),
     ...documents.map(openApiPage),
     createCatalog(versions, deprecatedVersions),
-    htmlPage("/docs", renderOverview(documents)),
-    htmlPage("/docs/tokens", renderTokenPage(documents)),
-    ...documents.map((document) => htmlPage(`/docs/v${document.version}`, renderReference(document, documents))),
+    ...htmlPages.map(htmlPage),
     searchIndexPage(documents),
     ...readAssets(),
-    ...createProblemPages(documents),
-  ]);
+    ...createProblemPages(site),
+  ];
+  const pages = createPages(sources, issuerUrl);
   const pagesByPath = new Map(pages.map((page) => [page.path, page]));
-  const [front] = createPages([createRestFrontPage(versions, frontPage)]);
+  const createFront = () => createPages([createRestFrontPage(versions, frontPage)], issuerUrl)[0];
+  const front = createFront();
   // In development its state changes.
-  const findFront = () => (frontPage.readState ? createPages([createRestFrontPage(versions, frontPage)])[0] : front);
+  const findFront = () => (frontPage.readState ? createFront() : front);
   return { find: (path) => (path === "/" ? findFront() : pagesByPath.get(path)) };
 }
 
@@ -61,6 +68,6 @@ function searchIndexPage(documents: readonly VersionDocument[]): PageSource {
   return { path: "/docs/search.json", cacheControl: revalidated, variants };
 }
 
-function htmlPage(path: string, { html }: Html): PageSource {
+function htmlPage([path, { html }]: RenderedPage): PageSource {
   return { path, cacheControl: revalidated, variants: [{ type: "text/html", text: html }] };
 }

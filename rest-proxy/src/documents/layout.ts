@@ -1,17 +1,28 @@
 import { type Html, html } from "@tributary/kit/pages/html";
-import { operationsOf, type PathOperation } from "./open-api.ts";
+import { groupPath, guidePath, versionPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
+import { groupsOf, type OperationGroup, sectionsOf } from "./open-api.ts";
+
+/** What all pages have in common. */
+export interface Site {
+  /** In ascending order. */
+  readonly versions: readonly VersionDocument[];
+  /** The local token issuer, with which readers choose a user as the caller; undefined in production. */
+  readonly issuerUrl: string | undefined;
+}
 
 export interface Layout {
   readonly title: string;
-  readonly navigation: Html;
-  /** The version whose operations the search finds; undefined without OpenAPI documents. */
-  readonly version: number | undefined;
+  /** The path of the page. */
+  readonly path: string;
+  /** The version that the navigation lists and the search finds. Default: the newest one. */
+  readonly reference?: VersionDocument;
   readonly content: Html;
 }
 
-/** A whole page: header with menu and search, navigation, content. The scripts add the search; without them it is hidden. */
-export function layout({ title, navigation, version, content }: Layout): Html {
+/** A whole page: header with menu, search and caller, navigation, content. The scripts add search and caller; without them both are hidden. */
+export function layout({ versions, issuerUrl }: Site, { title, path, content, ...options }: Layout): Html {
+  const { reference = versions.at(-1) } = options;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -28,9 +39,10 @@ export function layout({ title, navigation, version, content }: Layout): Html {
         <header>
           <button type="button" id="menu" popovertarget="navigation">Menu</button>
           <a class="brand" href="/docs">REST API</a>
-          ${version === undefined ? undefined : searchForm(version)}
+          ${reference === undefined ? undefined : searchForm(reference.version)}
+          ${issuerUrl === undefined ? undefined : viewCallerSwitch(issuerUrl)}
         </header>
-        <nav id="navigation" aria-label="Reference" popover>${navigation}</nav>
+        <nav id="navigation" aria-label="Reference" popover>${viewNavigation(versions, path, reference)}</nav>
         <main id="content" tabindex="-1">${content}</main>
       </body>
     </html> `;
@@ -54,56 +66,59 @@ function searchForm(version: number): Html {
   </form>`;
 }
 
-type PageLink = readonly [path: string, text: string];
+/** callers.js adds the issuer's users before these two, and shows the switch. */
+function viewCallerSwitch(issuerUrl: string): Html {
+  return html`<label id="caller" data-issuer="${issuerUrl}" hidden>
+    <span>Caller</span>
+    <select>
+      <option value="none">no token</option>
+      <option value="own">your own token</option>
+    </select>
+  </label>`;
+}
 
-/** The link to the page at `path` is marked. With `contents`, also the links to that version's operations and schemas. */
-export function viewNavigation(versions: readonly VersionDocument[], path: string, contents?: VersionDocument): Html {
-  const newestFirst = versions.toReversed();
-  const versionPages = newestFirst.map(({ version }): PageLink => [`/docs/v${version}`, `Version ${version}`]);
-  const pages: readonly PageLink[] = [
-    ["/docs", "Overview"],
-    ["/docs/tokens", "Tokens"],
-    ["/problems", "Problems"],
-    ...versionPages,
-  ];
-  const links = pages.map(
-    ([target, text]) =>
-      html`<li><a href="${target}" ${target === path ? html` aria-current="page"` : undefined}>${text}</a></li>`,
-  );
-  return html`<ul>
-      ${links}
-    </ul>
-    ${contents === undefined ? undefined : viewContents(contents, path)}
+type PageLink = readonly [url: string, text: Html | string];
+
+/** The link to the page at `path` is marked. */
+function viewNavigation(
+  versions: readonly VersionDocument[],
+  path: string,
+  reference: VersionDocument | undefined,
+): Html {
+  const versionLinks = versions
+    .toReversed()
+    .map((version): PageLink => [versionPath(version), `Version ${version.version}`]);
+  return html`${viewLinks([["/docs", "Overview"], ...versionLinks], path)}
+    ${reference === undefined ? undefined : groupsOf(reference.document).map((group) => viewGroup(reference, group, path))}
+    <h2>Guides</h2>
+    ${viewLinks([...listGuides(reference), ["/docs/tokens", "Tokens"], ["/problems", "All problems"]], path)}
     <label id="shortcut" hidden><input type="checkbox" checked /> <kbd>/</kbd> focuses the search</label>`;
 }
 
-function viewContents({ version, document }: VersionDocument, path: string): Html {
-  const versionPage = `/docs/v${version}`;
-  // A link within the page that contains this navigation is only a fragment.
-  const base = versionPage === path ? "" : versionPage;
-  const operations = operationsOf(document);
-  const chapters = document.tags.map(
-    ({ name }) =>
-      html`<h2>${name}</h2>
-        <ul>
-          ${viewEntries(operations, name, base)}
-        </ul>`,
-  );
-  return html`${chapters}
-    <h2><a href="${base}#schemas">Schemas</a></h2>`;
+function listGuides(reference: VersionDocument | undefined): readonly PageLink[] {
+  if (reference === undefined) return [];
+  return sectionsOf(reference.document).sections.map((section) => [guidePath(reference, section), section.title]);
 }
 
-/** The links to the operations with this tag. */
-function viewEntries(operations: readonly PathOperation[], tag: string, base: string): readonly Html[] {
-  const tagged = operations.filter(({ operation }) => operation.tags.includes(tag));
-  return tagged.map((entry) => viewEntry(entry, base));
+function viewLinks(links: readonly PageLink[], path: string): Html {
+  return html`<ul>
+    ${links.map(
+      ([url, text]) =>
+        html`<li><a href="${url}" ${url === path ? html` aria-current="page"` : undefined}>${text}</a></li>`,
+    )}
+  </ul>`;
 }
 
-function viewEntry({ method, operation }: PathOperation, base: string): Html {
-  const { operationId, summary } = operation;
-  return html`<li>
-    <a href="${base}#${operationId}">${viewMethod(method)} <span>${summary}</span></a>
-  </li>`;
+/** On the group's own page, a link to an operation is only a fragment. */
+function viewGroup(reference: VersionDocument, { name, operations }: OperationGroup, path: string): Html {
+  const page = groupPath(reference, name);
+  const base = page === path ? "" : page;
+  const links = operations.map(({ method, operation: { operationId, summary } }): PageLink => [
+    `${base}#${operationId}`,
+    html`${viewMethod(method)} <span>${summary}</span>`,
+  ]);
+  return html`<h2><a href="${page}" ${base === "" ? html` aria-current="page"` : undefined}>${name}</a></h2>
+    ${viewLinks(links, path)}`;
 }
 
 export function viewMethod(method: string): Html {

@@ -119,26 +119,48 @@ export function requiresToken({ security }: Operation): boolean {
   return !security.some((requirement) => Object.keys(requirement).length === 0);
 }
 
-/** One paragraph of the document's description. */
+/** What a document's description says about one subject: a paragraph that begins with bold words, and those up to the next one. */
 export interface DescriptionSection {
-  /** In Markdown. */
+  /** The bold words. */
+  readonly title: string;
+  /** In Markdown, without bold words that end in a period. */
   readonly text: string;
-  /** The bold words at the start; undefined for a paragraph without them. */
-  readonly title: string | undefined;
-  /** The fragment of its URL; undefined without a title. */
-  readonly id: string | undefined;
 }
 
-const blankLines = /\n{2,}/;
-/** Bold words at the start: of `**Errors.** Each …` group 1 is `Errors`. */
-const boldStart = /^\*\*([^*]+?)\.?\*\*/;
+const sectionStart = /\n{2,}(?=\*\*)/;
+/** Of `**Errors.** Each …` group 1 is `Errors`, and group 2 is the period. */
+const boldStart = /^\*\*([^*]+?)(\.?)\*\*/;
 
-export function sectionsOf({ info }: OpenApi): readonly DescriptionSection[] {
-  return info.description.split(blankLines).map((text) => {
-    const title = boldStart.exec(text)?.[1];
-    if (title === undefined) return { text, title, id: undefined };
-    return { text, title, id: `section-${title.toLowerCase().replaceAll(" ", "-")}` };
+/** The paragraphs before the first section, and the sections. */
+export function sectionsOf({ info }: OpenApi): {
+  readonly introduction: string;
+  readonly sections: readonly DescriptionSection[];
+} {
+  const parts = info.description.split(sectionStart);
+  const introduction = parts.filter((text) => !boldStart.test(text)).join("\n\n");
+  const sections = parts.flatMap((text) => {
+    const [, title, period] = boldStart.exec(text) ?? [];
+    if (title === undefined) return [];
+    return [{ title, text: period === "" ? text : text.replace(boldStart, "").trim() }];
   });
+  return { introduction, sections };
+}
+
+export interface OperationGroup {
+  readonly name: string;
+  /** In Markdown. */
+  readonly description: string;
+  readonly operations: readonly PathOperation[];
+}
+
+/** The operations by their first tag, in the order of the document's tags. */
+export function groupsOf(document: OpenApi): readonly OperationGroup[] {
+  const operations = operationsOf(document);
+  return document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    operations: operations.filter(({ operation }) => operation.tags[0] === name),
+  }));
 }
 
 /** @returns `part` itself, or the component that it refers to. @throws Error for an unknown component. */

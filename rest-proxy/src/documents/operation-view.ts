@@ -1,6 +1,7 @@
 // The HTML of one operation of the REST reference. reference.ts calls `viewOperation` for each operation of a version.
 import { describeDeprecation, type VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
+import { operationUrl, requestPath, schemaPath } from "./addresses.ts";
 import { viewMethod } from "./layout.ts";
 import {
   type Content,
@@ -34,20 +35,23 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
   return html`<article id="${operation.operationId}">
     <div class="description">
       <h3>${operation.summary}${markDeprecated(operation)}</h3>
-      <p class="path">${viewMethod(method)} <code>${document.servers[0]?.url ?? ""}${path}</code></p>
+      <p class="path">${viewMethod(method)} <code>${requestPath(document, path)}</code></p>
       ${operation.deprecated ? viewDeprecation(reference, entry, successor) : undefined}
       ${operation.description === `${operation.summary}.` ? undefined : markdown(operation.description)}
       <p>${describeAuthorization(operation)}</p>
-      ${parameters.length === 0 ? undefined : viewParameters(document, parameters)}
+      ${parameters.length === 0 ? undefined : viewParameters(reference, parameters)}
       ${
         operation.requestBody === undefined
           ? undefined
           : html`<h4>Body</h4>
-              ${viewContent(document, operation.requestBody.content)}`
+              ${viewContent(reference, operation.requestBody.content)}`
       }
       <h4>Responses</h4>
-      ${successes.map((response) => viewSuccess(document, response))}
-      ${viewErrors(responses.filter(([status]) => Number(status) >= 400))}
+      ${successes.map((response) => viewSuccess(reference, response))}
+      ${viewErrors(
+        reference,
+        responses.filter(([status]) => Number(status) >= 400),
+      )}
     </div>
     <div class="console">
       ${viewSamples(document, entry)} ${viewTryIt(document, entry, parameters)} ${successes.map(viewExamples)}
@@ -78,8 +82,8 @@ function viewDeprecation(
     ${markdown(dates)}
     <p>
       Use
-      <a href="/docs/v${successor.version}#${operation.operationId}">
-        ${method.toUpperCase()} ${successor.document.servers[0]?.url ?? ""}${path}</a
+      <a href="${operationUrl(successor, successorOperation.operation)}">
+        ${method.toUpperCase()} ${requestPath(successor.document, path)}</a
       >
       instead.
     </p>
@@ -99,22 +103,43 @@ export function describeAuthorization(operation: Operation): Html {
   return html`Requires <a href="/docs/tokens">a token</a> with the scope ${listed}.`;
 }
 
-function viewParameters({ components }: OpenApi, parameters: readonly Parameter[]): Html {
-  const fields = parameters.map((parameter) => ({
-    name: parameter.name,
-    place: parameter.in,
-    required: parameter.required,
-    description: parameter.description,
-    schema: parameter.schema,
-  }));
+/** Optional headers are alike in most operations, so they are folded. */
+function viewParameters(reference: VersionDocument, parameters: readonly Parameter[]): Html {
+  const isFolded = (parameter: Parameter) => parameter.in === "header" && !parameter.required;
+  const shown = parameters.filter((parameter) => !isFolded(parameter));
+  const folded = parameters.filter(isFolded);
+  const viewList = (list: readonly Parameter[]) =>
+    viewFields(
+      list.map((parameter) => ({ ...parameter, place: parameter.in })),
+      reference,
+    );
   return html`<h4>Parameters</h4>
-    ${viewFields(fields, components.schemas)}`;
+    ${shown.length === 0 ? undefined : viewList(shown)}
+    ${
+      folded.length === 0
+        ? undefined
+        : html`<details>
+            <summary>Optional headers: ${folded.map(({ name }) => name).join(", ")}</summary>
+            ${viewList(folded)}
+          </details>`
+    }`;
 }
 
-function viewSuccess(document: OpenApi, [status, { description, headers = {}, content = {} }]: NumberedResponse): Html {
+/** The fields are folded, since the example beside them shows most of what readers look for. */
+function viewSuccess(
+  reference: VersionDocument,
+  [status, { description, headers = {}, content = {} }]: NumberedResponse,
+): Html {
+  const bodies = Object.entries(content).map(
+    ([type, { schema }]) =>
+      html`<details>
+        <summary>Fields of <code>${type}</code></summary>
+        ${viewSchema(schema, reference)}
+      </details>`,
+  );
   return html`<section class="response">
     <h5>${status}</h5>
-    ${markdown(description)} ${viewHeaders(document, headers)} ${viewContent(document, content)}
+    ${markdown(description)} ${bodies} ${viewHeaders(reference.document, headers)}
   </section>`;
 }
 
@@ -131,15 +156,15 @@ function viewHeaders({ components }: OpenApi, headers: Readonly<Record<string, R
   </details>`;
 }
 
-function viewContent({ components }: OpenApi, content: Content): Html {
+function viewContent(reference: VersionDocument, content: Content): Html {
   return html`${Object.entries(content).map(
     ([type, { schema }]) =>
       html`<p class="media"><code>${type}</code></p>
-        ${viewSchema(schema, components.schemas)}`,
+        ${viewSchema(schema, reference)}`,
   )}`;
 }
 
-function viewErrors(errors: readonly NumberedResponse[]): Html | undefined {
+function viewErrors(reference: VersionDocument, errors: readonly NumberedResponse[]): Html | undefined {
   if (errors.length === 0) return undefined;
   const lines = errors.map(
     ([status, { description, content = {} }]) =>
@@ -147,7 +172,7 @@ function viewErrors(errors: readonly NumberedResponse[]): Html | undefined {
         <p>
           <code class="name">${status}</code>
           ${Object.values(content).map(({ schema: { $ref } }) =>
-            $ref === undefined ? undefined : html`<a href="#schema-${nameOf($ref)}">${nameOf($ref)}</a>`,
+            $ref === undefined ? undefined : html`<a href="${schemaPath(reference, nameOf($ref))}">${nameOf($ref)}</a>`,
           )}
         </p>
         ${markdown(description)}
@@ -161,7 +186,7 @@ function viewErrors(errors: readonly NumberedResponse[]): Html | undefined {
   </details>`;
 }
 
-function viewSamples(document: OpenApi, entry: PathOperation): Html {
+export function viewSamples(document: OpenApi, entry: PathOperation): Html {
   const { operationId, summary } = entry.operation;
   const samples = createSamples(document, entry);
   const choices = samples.map(

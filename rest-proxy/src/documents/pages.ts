@@ -57,12 +57,13 @@ const allowedMethods = "GET, HEAD, OPTIONS";
  */
 export const revalidated = "public, no-cache";
 
-/** Compresses the pages and computes their ETags. */
-export function createPages(sources: readonly PageSource[]): readonly Page[] {
-  return sources.map(createPage);
+/** Compresses the pages and computes their ETags. @param issuerUrl the local token issuer; undefined in production. */
+export function createPages(sources: readonly PageSource[], issuerUrl: string | undefined): readonly Page[] {
+  const defaultPolicy = createPolicy(issuerUrl);
+  return sources.map((source) => createPage({ policy: defaultPolicy, ...source }));
 }
 
-function createPage(source: PageSource): Page {
+function createPage(source: PageSource & { readonly policy: string }): Page {
   const { path, variants, cacheControl = "public, max-age=60", policy, headers: additionalHeaders = [] } = source;
   const types = variants.map(({ type }) => type);
   const encodedByType = new Map(variants.map(({ type, text }) => [type, encode(type, text)]));
@@ -111,24 +112,27 @@ function rejectMethod(path: string): PageResponse {
 }
 
 /**
- * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and may not
- * write HTML (Trusted Types).
+ * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and to the
+ * token issuer, and may not write HTML (Trusted Types).
  */
-const documentationPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+function createPolicy(issuerUrl: string | undefined): string {
+  const issuer = issuerUrl === undefined ? "" : ` ${new URL(issuerUrl).origin}`;
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    `connect-src 'self'${issuer}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
 
 /** Only HTML has security headers. */
-function securityHeaders(type: string, policy = documentationPolicy): readonly string[] {
+function securityHeaders(type: string, policy: string): readonly string[] {
   return type === "text/html" ? ["Content-Security-Policy", policy, "Referrer-Policy", "no-referrer"] : [];
 }
 

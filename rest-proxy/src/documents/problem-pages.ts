@@ -1,9 +1,8 @@
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import { problemExplanations } from "@tributary/kit/openapi/problems";
 import { toProblemDocument } from "@tributary/kit/http/problem";
-import type { VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
-import { layout, viewNavigation } from "./layout.ts";
+import { layout, type Site } from "./layout.ts";
 import { type PageSource, revalidated } from "./pages.ts";
 
 export interface ExplainedProblem {
@@ -36,10 +35,9 @@ interface ProblemPage {
 type ViewPage = (page: ProblemPage) => PageSource;
 
 /** The page `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
-export function createProblemPages(versions: readonly VersionDocument[]): readonly PageSource[] {
-  const newest = versions.at(-1);
+export function createProblemPages(site: Site): readonly PageSource[] {
   const view: ViewPage = ({ path, title, content, json }) => {
-    const page = layout({ title, version: newest?.version, navigation: viewNavigation(versions, path), content });
+    const page = layout(site, { title, path, content });
     const variants = [
       { type: "text/html", text: page.html },
       { type: "application/json", text: JSON.stringify(json) },

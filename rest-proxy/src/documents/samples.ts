@@ -1,4 +1,5 @@
 /** Code samples of an operation: one example request in curl, JavaScript and Python. Each runs as shown, with the token in `TOKEN`. */
+import { requestPath } from "./addresses.ts";
 import { exampleBodyOf, exampleOf } from "./examples.ts";
 import { type OpenApi, type Parameter, parametersOf, type PathOperation, requiresToken } from "./open-api.ts";
 
@@ -47,7 +48,7 @@ function readExample(document: OpenApi, { method, path, operation }: PathOperati
   }
   return {
     method: method.toUpperCase(),
-    url: `${exampleOrigin}${document.servers[0]?.url ?? ""}${fillPath(path, parameters)}`,
+    url: `${exampleOrigin}${requestPath(document, fillPath(path, parameters))}`,
     needsToken: requiresToken(operation),
     headers,
     body: body?.value,

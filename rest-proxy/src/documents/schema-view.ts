@@ -1,16 +1,18 @@
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
-import { nameOf, type NamedSchemas, type Schema } from "./open-api.ts";
+import { schemaPath } from "./addresses.ts";
+import type { VersionDocument } from "./deprecation.ts";
+import { nameOf, type Schema } from "./open-api.ts";
 
 /** Renders a JSON schema in place: its type, and a list of its properties with those of the schemas that it refers to. */
-export function viewSchema(schema: Schema, named: NamedSchemas): Html {
+export function viewSchema(schema: Schema, reference: VersionDocument): Html {
   return html`<div class="schema">
-    <p>${typeOf(schema)}${limitsOf(schema)}</p>
-    ${fieldsOf(schema, { named, open: [] })}
+    <p>${typeOf(schema, reference)}${limitsOf(schema)}</p>
+    ${fieldsOf(schema, { reference, open: [] })}
   </div>`;
 }
 
 interface SchemaView {
-  readonly named: NamedSchemas;
+  readonly reference: VersionDocument;
   /** Names of the schemas that contain the rendered one. They are not expanded again, since a schema may contain itself. */
   readonly open: readonly string[];
 }
@@ -35,26 +37,26 @@ function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
   return nonNull === undefined ? undefined : fieldsOf(nonNull, view);
 }
 
-function fieldsOfReference(name: string, { named, open }: SchemaView): Html | undefined {
-  const schema = named[name];
+function fieldsOfReference(name: string, { reference, open }: SchemaView): Html | undefined {
+  const schema = reference.document.components.schemas[name];
   if (schema === undefined) throw new Error(`The schema ${name} does not exist.`);
   if (open.includes(name)) return undefined;
-  return fieldsOf(schema, { named, open: [...open, name] });
+  return fieldsOf(schema, { reference, open: [...open, name] });
 }
 
 interface Field {
   readonly name: string;
   readonly schema: Schema;
   readonly required: boolean;
-  readonly description: string | undefined;
+  readonly description?: string | undefined;
   /** The part of the request that contains a parameter; undefined for a property. */
   readonly place?: string;
 }
 
 /** Renders the parameters of an operation in the same form as the properties of a schema. */
-export function viewFields(fields: readonly Field[], named: NamedSchemas): Html {
+export function viewFields(fields: readonly Field[], reference: VersionDocument): Html {
   return html`<ul class="fields">
-    ${fields.map((field) => viewField(field, { named, open: [] }))}
+    ${fields.map((field) => viewField(field, { reference, open: [] }))}
   </ul>`;
 }
 
@@ -63,7 +65,9 @@ function viewField({ name, schema, required, description, place }: Field, view: 
     <p>
       <code class="name">${name}</code>
       ${required ? html`<span class="required">required</span>` : undefined}
-      <span class="type">${place}${place === undefined ? "" : ", "}${typeOf(schema)}${limitsOf(schema)}</span>
+      <span class="type"
+        >${place}${place === undefined ? "" : ", "}${typeOf(schema, view.reference)}${limitsOf(schema)}</span
+      >
     </p>
     ${description === undefined ? undefined : markdown(description)}${fieldsOf(schema, view)}
   </li>`;
@@ -74,13 +78,13 @@ function descriptionOf(schema: Schema): string | undefined {
   return schema.description ?? nonNullOf(schema)?.description;
 }
 
-function typeOf(schema: Schema): Html {
+function typeOf(schema: Schema, reference: VersionDocument): Html {
   const { $ref, oneOf, anyOf = oneOf, allOf, type, items, enum: values } = schema;
-  if ($ref !== undefined) return html`<a href="#schema-${nameOf($ref)}">${nameOf($ref)}</a>`;
-  if (anyOf) return joinByOr(anyOf.map(typeOf));
-  if (allOf) return html`${allOf.map((part, index) => [index === 0 ? "" : " and ", typeOf(part)])}`;
+  if ($ref !== undefined) return html`<a href="${schemaPath(reference, nameOf($ref))}">${nameOf($ref)}</a>`;
+  if (anyOf) return joinByOr(anyOf.map((part) => typeOf(part, reference)));
+  if (allOf) return html`${allOf.map((part, index) => [index === 0 ? "" : " and ", typeOf(part, reference)])}`;
   if (values) return joinByOr(values.map((value) => html`<code>${String(value)}</code>`));
-  if (items) return html`list of ${typeOf(items)}`;
+  if (items) return html`list of ${typeOf(items, reference)}`;
   if (type === undefined) return html`anything`;
   return html`${typeof type === "string" ? type : type.join(" or ")}`;
 }

@@ -1,3 +1,4 @@
+import { guidePath, operationUrl, requestPath, schemaPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
 import {
   nameOf,
@@ -13,7 +14,7 @@ import {
 } from "./open-api.ts";
 import { explainedProblems } from "./problem-pages.ts";
 
-/** One page, section, operation or schema that the search finds. */
+/** One page, guide, operation or schema that the search finds. */
 interface SearchEntry {
   readonly url: string;
   readonly title: string;
@@ -27,8 +28,8 @@ interface SearchEntry {
   readonly texts: readonly string[];
 }
 
-/** Words that readers search for, and that the sections with these titles do not contain. */
-const sectionKeywords: ReadonlyMap<string, string> = new Map([
+/** Words that readers search for, and that the guides with these titles do not contain. */
+const guideKeywords: ReadonlyMap<string, string> = new Map([
   ["Versions", "versioning"],
   ["Reading", "caching conditional requests"],
   ["Lists", "pagination"],
@@ -62,35 +63,35 @@ function createPageEntry(url: string, title: string, keywords: string): SearchEn
 
 function createVersionEntries(reference: VersionDocument): readonly SearchEntry[] {
   const operationEntries = operationsOf(reference.document).map((entry) => createOperationEntry(reference, entry));
-  return [...operationEntries, ...createSectionEntries(reference), ...createSchemaEntries(reference)];
+  return [...operationEntries, ...createGuideEntries(reference), ...createSchemaEntries(reference)];
 }
 
-function createOperationEntry({ version, document }: VersionDocument, entry: PathOperation): SearchEntry {
+function createOperationEntry(reference: VersionDocument, entry: PathOperation): SearchEntry {
+  const { version, document } = reference;
   const { operationId, summary, description, "x-scopes": scopes = [] } = entry.operation;
-  const path = `/v${version}${entry.path}`;
+  const path = requestPath(document, entry.path);
   const label = `${entry.method.toUpperCase()} ${path}`;
   const names = [...readNames(document, entry.operation)].join(" ");
   const texts = [`${summary} ${operationId} ${label}`, `${description} ${scopes.join(" ")}`, names];
-  return { url: `/docs/v${version}#${operationId}`, title: summary, label, version, path, texts };
+  return { url: operationUrl(reference, entry.operation), title: summary, label, version, path, texts };
 }
 
-/** The sections of the overview that have a title. */
-function createSectionEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
-  const entries: SearchEntry[] = [];
-  for (const { id, title, text } of sectionsOf(document)) {
-    if (title === undefined) continue;
-    const texts = [`${title} ${sectionKeywords.get(title) ?? ""}`, text];
-    entries.push({ url: `/docs/v${version}#${id}`, title, label: "Overview", version, texts });
-  }
-  return entries;
+function createGuideEntries(reference: VersionDocument): readonly SearchEntry[] {
+  const { version, document } = reference;
+  return sectionsOf(document).sections.map((section) => {
+    const { title, text } = section;
+    const texts = [`${title} ${guideKeywords.get(title) ?? ""}`, text];
+    return { url: guidePath(reference, section), title, label: "Guide", version, texts };
+  });
 }
 
-function createSchemaEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
+function createSchemaEntries(reference: VersionDocument): readonly SearchEntry[] {
+  const { version, document } = reference;
   const { schemas } = document.components;
   return Object.entries(schemas).map(([name, schema]) => {
     const propertyNames = addPropertyNames(new Set(), schema, schemas);
     const texts = [name, "", [...propertyNames].join(" ")];
-    return { url: `/docs/v${version}#schema-${name}`, title: name, label: "Schema", version, texts };
+    return { url: schemaPath(reference, name), title: name, label: "Schema", version, texts };
   });
 }
 

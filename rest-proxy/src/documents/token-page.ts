@@ -1,17 +1,17 @@
+import { operationUrl, requestPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
-import { layout, viewMethod, viewNavigation } from "./layout.ts";
+import { layout, type Site, viewMethod } from "./layout.ts";
 import { operationsOf } from "./open-api.ts";
 import { describeAuthorization } from "./operation-view.ts";
 import { exampleOrigin } from "./samples.ts";
 
 /** The page `/docs/tokens`: how to get a token, and the scopes of each operation of the newest version. */
-export function renderTokenPage(versions: readonly VersionDocument[]): Html {
-  const newest = versions.at(-1);
-  return layout({
+export function renderTokenPage(site: Site): Html {
+  const newest = site.versions.at(-1);
+  return layout(site, {
     title: "Tokens",
-    version: newest?.version,
-    navigation: viewNavigation(versions, "/docs/tokens", newest),
+    path: "/docs/tokens",
     content: html`<h1>Tokens</h1>
       <p>
         Public resources need no token. Other operations need a JSON Web Token (RFC 7519) in the header
@@ -40,9 +40,10 @@ curl -H "Authorization: Bearer $TOKEN" ${exampleUrl(newest)}</pre>
       </p>
       <h2>Try-it forms</h2>
       <p>
-        A form sends its request from your browser to this server. The token that you enter is stored in
-        <code>sessionStorage</code>: all forms in this browser tab use it, it is deleted when the tab is closed, and it
-        is never part of a URL. An empty field deletes it.
+        A form sends its request from your browser to this server, in development with a new token of the user that you
+        choose as the caller at the top of the page. A token that you enter is stored in <code>sessionStorage</code>:
+        all forms in this browser tab use it, it is deleted when the tab is closed, and it is never part of a URL. An
+        empty field deletes it.
       </p>
       <h2>If a token is rejected</h2>
       <ul>
@@ -63,13 +64,14 @@ function exampleUrl(newest: VersionDocument | undefined): string {
   return `${exampleOrigin}/v${newest?.version ?? 1}/orders`;
 }
 
-function viewScopes({ version, document }: VersionDocument): Html {
+function viewScopes(reference: VersionDocument): Html {
+  const { version, document } = reference;
   const rows = operationsOf(document).map(
     ({ method, path, operation }) =>
       html`<li>
         <p class="path">
           ${viewMethod(method)}
-          <a href="/docs/v${version}#${operation.operationId}"><code>/v${version}${path}</code></a>
+          <a href="${operationUrl(reference, operation)}"><code>${requestPath(document, path)}</code></a>
         </p>
         <p>${describeAuthorization(operation)}</p>
       </li>`,

@@ -1,4 +1,5 @@
 import { type Html, html } from "@tributary/kit/pages/html";
+import { requestPath } from "./addresses.ts";
 import { exampleBodyOf, exampleOf } from "./examples.ts";
 import { type OpenApi, type Parameter, type PathOperation, requiresToken, type Schema } from "./open-api.ts";
 
@@ -11,24 +12,26 @@ export function viewTryIt(document: OpenApi, entry: PathOperation, parameters: r
   const hint = `${operation.operationId}-token-hint`;
   return html`<details class="try-it" hidden>
     <summary>Try it: ${operation.summary}</summary>
-    <form data-method="${method.toUpperCase()}" data-path="${document.servers[0]?.url ?? ""}${path}">
+    <form data-method="${method.toUpperCase()}" data-path="${requestPath(document, path)}">
       ${method === "get" ? undefined : html`<p>The request is real: it changes data.</p>`} ${required.map(viewInput)}
       ${body === undefined ? undefined : viewBody(body.type, body.value)}
-      <label>
-        Bearer token${requiresToken(operation) ? undefined : ", optional"}
-        <input
-          type="password"
-          name="token"
-          data-in="token"
-          autocomplete="off"
-          spellcheck="false"
-          aria-describedby="${hint}"
-        />
-      </label>
-      <p>
-        <small id="${hint}">Stored in this browser tab only (<code>sessionStorage</code>), never in a URL.</small>
-        <small><a href="/docs/tokens">Get a token</a></small>
-      </p>
+      <div class="token">
+        <label>
+          Bearer token${requiresToken(operation) ? undefined : ", optional"}
+          <input
+            type="password"
+            name="token"
+            data-in="token"
+            autocomplete="off"
+            spellcheck="false"
+            aria-describedby="${hint}"
+          />
+        </label>
+        <p>
+          <small id="${hint}">Stored in this browser tab only (<code>sessionStorage</code>), never in a URL.</small>
+          <small><a href="/docs/tokens">Get a token</a></small>
+        </p>
+      </div>
       ${
         optional.length === 0
           ? undefined

@@ -1,4 +1,5 @@
-// The entry of the pages' scripts. The pages are complete without them: they add the search, the try-it forms and conveniences.
+// The entry of the pages' scripts. The pages are complete without them: they add the search, the caller switch, the try-it forms and conveniences.
+import { prepareCallers } from "./callers.js";
 import { prepareSearch } from "./search.js";
 import { readStored, store } from "./storage.js";
 import { prepareTryIt } from "./try-it.js";
@@ -6,10 +7,18 @@ import { prepareTryIt } from "./try-it.js";
 const exampleOrigin = "http://localhost:4010";
 const languageKey = "tributary:language";
 
+followFragment();
 prepareSearch();
 prepareSamples();
 prepareTryIt();
 prepareNavigation();
+prepareCallers();
+
+/** An operation, guide or schema that a fragment of the index names has a page of its own. */
+function followFragment() {
+  const link = document.getElementById(location.hash.slice(1))?.querySelector(":scope:is(li) a");
+  if (link instanceof HTMLAnchorElement) location.replace(link.href);
+}
 
 /** Samples get the origin of the page and a copy button. The chosen language applies to all of them, also after a reload. */
 function prepareSamples() {
@@ -64,22 +73,21 @@ function createCopyButton(block, announcement) {
   return button;
 }
 
-/** The menu closes when a link in it is followed, and the link of the operation on the screen is marked, or that of the schemas. */
+/** The menu closes when a link in it is followed, and the link of the operation on the screen is marked. */
 function prepareNavigation() {
   const navigation = /** @type {HTMLElement} */ (document.querySelector("#navigation"));
   navigation.addEventListener("click", ({ target }) => {
     if (target instanceof Element && target.closest("a") && navigation.matches(":popover-open"))
       navigation.hidePopover();
   });
+  navigation.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   const observer = new IntersectionObserver(
     (entries) => {
-      for (const { isIntersecting, target } of entries) {
-        if (isIntersecting) markCurrent(navigation, target.matches("article") ? target.id : "schemas");
-      }
+      for (const { isIntersecting, target } of entries) if (isIntersecting) markCurrent(navigation, target.id);
     },
     { rootMargin: "-20% 0px -70% 0px" },
   );
-  for (const part of document.querySelectorAll("article, section[id^=schema-]")) observer.observe(part);
+  for (const article of document.querySelectorAll("article")) observer.observe(article);
 }
 
 /**

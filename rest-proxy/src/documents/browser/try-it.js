@@ -1,4 +1,5 @@
-// The try-it forms: each sends a real request to the origin of the page. The token is in sessionStorage, never in a URL.
+// The try-it forms: each sends a real request to the origin of the page. A token that the reader enters is in sessionStorage, never in a URL.
+import { tokenFor } from "./callers.js";
 import { fetchWithReceipts } from "./receipts.js";
 import { readStored, store } from "./storage.js";
 
@@ -46,7 +47,7 @@ async function send(form, details) {
   showStatus(details, "");
   button.disabled = true;
   try {
-    const { url, init } = readRequest(form);
+    const { url, init } = readRequest(form, await readToken(form));
     const startedMs = performance.now();
     const { response, text } = await fetchText(url, init);
     showResponse(details, `${init.method} ${url}`, response, text, performance.now() - startedMs);
@@ -56,6 +57,12 @@ async function send(form, details) {
   } finally {
     button.disabled = false;
   }
+}
+
+/** @param {HTMLFormElement} form */
+function readToken(form) {
+  const field = /** @type {HTMLInputElement} */ (form.querySelector("[name=token]"));
+  return tokenFor(field.value.trim());
 }
 
 /**
@@ -74,10 +81,11 @@ async function fetchText(url, init) {
 
 /**
  * @param {HTMLFormElement} form
+ * @param {string} token "" sends none
  * @throws {Error} for a value that a URL or a header cannot have
  */
-function readRequest(form) {
-  const request = { path: form.dataset["path"] ?? "", query: new URLSearchParams(), headers: new Headers() };
+function readRequest(form, token) {
+  const request = { path: form.dataset["path"] ?? "", query: new URLSearchParams(), headers: new Headers(), token };
   /** @type {string | undefined} */
   let body;
   for (const field of /** @type {NodeListOf<Field>} */ (form.querySelectorAll("[data-in]"))) {
@@ -102,7 +110,7 @@ function readRequest(form) {
 }
 
 /**
- * @param {{ path: string, query: URLSearchParams, headers: Headers }} request
+ * @param {{ path: string, query: URLSearchParams, headers: Headers, token: string }} request
  * @param {Field} field
  * @throws {TypeError | URIError}
  */
@@ -112,7 +120,7 @@ function addParameter(request, field) {
   if (place === "path") request.path = request.path.replace(`{${name}}`, encodeURIComponent(value));
   else if (place === "query" && value !== "") request.query.append(name, value);
   else if (place === "header" && headerValue(field) !== "") request.headers.set(name, headerValue(field));
-  else if (place === "token" && value.trim() !== "") request.headers.set("Authorization", `Bearer ${value.trim()}`);
+  else if (place === "token" && request.token !== "") request.headers.set("Authorization", `Bearer ${request.token}`);
 }
 
 /**
