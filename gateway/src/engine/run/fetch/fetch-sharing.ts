@@ -69,6 +69,7 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
     if (!request.isShareable) return next(request, signal);
     const inFlight = reads.find(request);
     const result = waitFor(inFlight ?? start(request), signal);
+    if (inFlight && request.progress) request.progress.isShared = true;
     if (inFlight) observer?.join(request.service, request.scope.record, result);
     return result;
   };
