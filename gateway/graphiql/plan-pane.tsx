@@ -5,6 +5,7 @@ import { type Executions, type PlannedRequest, toTree, type TreeRow } from "./ex
 /** Consecutive multiples of the golden angle are far apart on the colour wheel, however many services there are. */
 const goldenAngle = 137.5;
 const firstHue = 210;
+const openWidth = 640;
 
 /** What became of each request of the last execution, as a tree: a request is below the one that it waited for. */
 export function PlanPane({ executions }: { readonly executions: Executions }) {
@@ -35,13 +36,14 @@ function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
   const hueOf = (subgraph: string) => firstHue + services.indexOf(subgraph) * goldenAngle;
   const endMs = Math.max(...plan.map(({ startMilliseconds, milliseconds }) => startMilliseconds + milliseconds));
   return (
-    <details open>
+    // A small screen has no room for both at first.
+    <details open={window.innerWidth >= openWidth}>
       <summary>
-        {plan.length} {plan.length === 1 ? "request" : "requests"} to {services.length}{" "}
-        {services.length === 1 ? "service" : "services"}, {formatMs(endMs)}
+        {countOf(plan.length, "fetch", "fetches")} from {countOf(services.length, "service", "services")},{" "}
+        {formatMs(endMs)}
       </summary>
       {/* Focusable, so that the keyboard can scroll it. */}
-      <div className="plan-scroll" tabIndex={0} role="group" aria-label="Requests">
+      <div className="plan-scroll" tabIndex={0} role="group" aria-label="Fetches">
         <table>
           <thead>
             <tr>

@@ -105,6 +105,58 @@ describe("the outcome of a request", () => {
   });
 });
 
+describe("a masked error", () => {
+  const secret = "relation passwords does not exist";
+  const frame = "    at findUser (/srv/users/src/store.ts:12:3)";
+  const query = "{ people { name } }";
+  const withPlan = { "x-query-plan": "1", "x-request-id": "r-1" };
+
+  beforeEach(() => {
+    respondWithError({ message: "Internal error.", extensions: { stacktrace: [secret, "    at node:x:1:1", frame] } });
+  });
+
+  test("has the message and the first own frame that the subgraph sent, and the request id", async () => {
+    expect(await readErrors(withPlan)).toEqual([
+      {
+        message: "The service behind this field failed.",
+        path: ["people"],
+        extensions: {
+          cause: { message: secret, at: "at findUser (/srv/users/src/store.ts:12:3)", requestId: "r-1" },
+          ...{ code: "SUBGRAPH_ERROR", service: "people" },
+        },
+      },
+    ]);
+    respondWithError({ message: secret });
+    expect((await readErrors(withPlan))[0]?.extensions).toMatchObject({ cause: { message: secret, requestId: "r-1" } });
+  });
+
+  test("has no cause without the header, and never in production", async () => {
+    const masked = { code: "SUBGRAPH_ERROR", service: "people" };
+    expect((await readErrors({}))[0]?.extensions).toEqual(masked);
+    await restart({ PROFILE: "production", TRUSTED_PROXIES: "none", CONSISTENCY_KEYS: "a key for tests only" });
+    for (let times = 0; times < 2; times++) {
+      const { text, body } = await gateway.send(query, { headers: withPlan });
+      expect(body.errors[0].extensions).toEqual(masked);
+      expect(body).not.toHaveProperty("extensions");
+      expect(text).not.toMatch(/passwords|store\.ts|r-1/);
+    }
+  });
+
+  test("an error that is meant for the client has no cause", async () => {
+    respondWithError({ message: "Not yours.", extensions: { code: "FORBIDDEN", stacktrace: [secret] } });
+    expect((await readErrors(withPlan))[0]?.extensions).toEqual({ code: "FORBIDDEN", service: "people" });
+  });
+
+  function respondWithError(error: object): void {
+    const body = JSON.stringify({ data: { people: null }, errors: [{ path: ["people"], ...error }] });
+    library.people.fault = (response) => respondJson(response, 200, body);
+  }
+
+  async function readErrors(headers: Record<string, string>): Promise<readonly { extensions: unknown }[]> {
+    return (await gateway.send(query, { headers })).body.errors;
+  }
+});
+
 async function start(environment: Record<string, string> = {}, observers?: TelemetryObservers): Promise<void> {
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment, observers });
 }
