@@ -1,4 +1,4 @@
-/** A request of the gateway to a subgraph, as `extensions.queryPlan` lists it (gateway/src/engine/run/fetch-reports.ts). */
+/** A request of the gateway to a subgraph, as `extensions.queryPlan` lists it (gateway/src/engine/run/fetch/fetch-reports.ts). */
 export interface PlannedRequest {
   readonly subgraph: string;
   readonly outcome: "sent" | "retried" | "cached" | "shared" | "split" | "skipped" | "failed";
@@ -51,7 +51,7 @@ export interface TreeRow {
   readonly depth: number;
 }
 
-/** Each request below the one that it waited for; if it waited for several, below the last to end. */
+/** Each request below the one that it waited for; if it waited for several, below the last that ended before it. */
 export function toTree(plan: readonly PlannedRequest[]): readonly TreeRow[] {
   const childrenOf = Map.groupBy(plan, (request) => findParent(request, plan));
   const rowsBelow = (parent: PlannedRequest | undefined, depth: number): readonly TreeRow[] =>
@@ -59,10 +59,16 @@ export function toTree(plan: readonly PlannedRequest[]): readonly TreeRow[] {
   return rowsBelow(undefined, 0);
 }
 
-function findParent({ after }: PlannedRequest, plan: readonly PlannedRequest[]): PlannedRequest | undefined {
+/** The gateway rounds to hundredths: the sum of a start and a duration can be later than what waited for it. */
+const roundingMs = 0.02;
+
+function findParent(
+  { after, startMilliseconds: start }: PlannedRequest,
+  plan: readonly PlannedRequest[],
+): PlannedRequest | undefined {
   const endOf = ({ startMilliseconds, milliseconds }: PlannedRequest) => startMilliseconds + milliseconds;
   return plan
-    .filter(({ fetches }) => fetches.some((fetch) => after.includes(fetch)))
+    .filter((request) => endOf(request) <= start + roundingMs && request.fetches.some((fetch) => after.includes(fetch)))
     .toSorted((a, b) => endOf(a) - endOf(b))
     .at(-1);
 }

@@ -228,9 +228,12 @@ describe("the plan", () => {
       planned(2, [0], 10, 20),
       planned(3, [1, 2], 30, 5),
       planned(4, [], 0, 1),
+      // Another part of fetch 2, which did not wait for it.
+      planned(2, [0], 35, 5),
+      planned(5, [2], 31, 1),
     ];
     const rows = toTree(plan).map(({ request, depth }) => `${"-".repeat(depth)}${request.fetches.join()}`);
-    expect(rows).toEqual(["0", "-1", "-2", "--3", "4"]);
+    expect(rows).toEqual(["0", "-1", "-2", "--3", "--5", "-2", "4"]);
   });
 
   test("the requests of a document that was split are beside one another", () => {

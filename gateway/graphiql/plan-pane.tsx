@@ -5,7 +5,8 @@ import { type Executions, type PlannedRequest, toTree, type TreeRow } from "./ex
 /** Consecutive multiples of the golden angle are far apart on the colour wheel, however many services there are. */
 const goldenAngle = 137.5;
 const firstHue = 210;
-const openWidth = 640;
+/** As in page.css: on a narrower screen the result is below the editor. */
+const openWidthRem = 50;
 
 /** What became of each request of the last execution, as a tree: a request is below the one that it waited for. */
 export function PlanPane({ executions }: { readonly executions: Executions }) {
@@ -36,8 +37,8 @@ function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
   const hueOf = (subgraph: string) => firstHue + services.indexOf(subgraph) * goldenAngle;
   const endMs = Math.max(...plan.map(({ startMilliseconds, milliseconds }) => startMilliseconds + milliseconds));
   return (
-    // A small screen has no room for both at first.
-    <details open={window.innerWidth >= openWidth}>
+    // A narrow screen has no room for the result and the plan at once.
+    <details open={matchMedia(`(width > ${openWidthRem}rem)`).matches}>
       <summary>
         {countOf(plan.length, "fetch", "fetches")} from {countOf(services.length, "service", "services")},{" "}
         {formatMs(endMs)}

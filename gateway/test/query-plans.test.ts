@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { FetchReport } from "../src/engine/run/fetch-reports.ts";
+import type { FetchReport } from "../src/engine/run/fetch/fetch-reports.ts";
 import type { TelemetryObservers } from "../src/telemetry/gateway-telemetry.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";

@@ -16,7 +16,7 @@ import { type OperationReceipts, readOperationReceipts } from "./parse/operation
 import { readVariables } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
-import { FetchReports } from "./run/fetch-reports.ts";
+import { FetchReports } from "./run/fetch/fetch-reports.ts";
 import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { addExtensions } from "./shape/extensions.ts";

@@ -1,5 +1,5 @@
 // Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need.
-import type { FetchReports } from "./fetch-reports.ts";
+import type { FetchReports } from "./fetch/fetch-reports.ts";
 import type { OperationDeadline } from "./deadline.ts";
 import type { ClientHeaders, ForwardedHeaders } from "../../subgraph-settings/request-headers.ts";
 import type { Subgraph, Subgraphs } from "./fetch/subgraph.ts";

@@ -1,17 +1,17 @@
 // Stage 4 of 5: run. What became of each request of a plan, for a developer. Exists only for a request with `X-Query-Plan` in development.
-import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestPart } from "../plan/compile/compiled-plan.ts";
-import type { FetchResult } from "./fetch/subgraph-response.ts";
+import type { CompiledPlan, CompiledRequest } from "../../plan/compile/compiled-plan.ts";
+import type { FetchResult } from "./subgraph-response.ts";
 
 /**
  * `cached`: nothing was sent, since the entity cache had everything. `shared`: an equal request was in flight, or had been sent for this operation.
  * `split`: the subgraph rejects the whole document, so its parts are sent singly. `skipped`: no object needs it, or an earlier mutation failed.
  */
-export type FetchOutcome = "sent" | "retried" | "cached" | "shared" | "split" | "skipped" | "failed";
+type Outcome = "sent" | "retried" | "cached" | "shared" | "split" | "skipped" | "failed";
 
 /** `subgraph` and `outcome` are named as the attributes of spans. */
 export interface FetchReport {
   readonly subgraph: string;
-  readonly outcome: FetchOutcome;
+  readonly outcome: Outcome;
   /** The code of a failed request. */
   readonly code?: string | undefined;
   /** In the response of the subgraph. */
@@ -81,10 +81,10 @@ export class FetchReports {
     const afterOf = listAfter(plan);
     return this.#reports
       .toSorted((a, b) => a.startMilliseconds - b.startMilliseconds)
-      .map(({ request: { fetches }, ...report }) => ({
+      .map(({ request, ...report }) => ({
         ...report,
-        after: [...new Set(fetches.flatMap(({ joinIndex }) => afterOf.get(joinIndex) ?? []))],
-        paths: fetches.flatMap(({ paths }) =>
+        after: [...new Set(listMembers(request).flatMap(({ key }) => afterOf.get(key) ?? []))],
+        paths: request.fetches.flatMap(({ paths }) =>
           paths.map((path) => plan.root.toClientPath(path.map(({ key }) => key)).join(".")),
         ),
       }));
@@ -115,28 +115,32 @@ function createProgress(): FetchProgress {
   return { requests: 0, attempts: 0, bytes: 0, isShared: false };
 }
 
-function outcomeOf(result: FetchResult, { requests, attempts, isShared }: FetchProgress): FetchOutcome {
+function outcomeOf(result: FetchResult, { requests, attempts, isShared }: FetchProgress): Outcome {
   if (result.kind !== "graphql") return "failed";
   if (isShared) return "shared";
   if (requests === 0) return "cached";
   return attempts > requests ? "retried" : "sent";
 }
 
-/** By fetch: the fetches of the parts that its own part waits for. */
-function listAfter({ parts }: CompiledPlan): ReadonlyMap<number, readonly number[]> {
-  const afterOf = new Map<number, readonly number[]>();
-  const indexesOf = ({ request, members }: RequestPart) =>
-    request.fetches.filter((fetch) => hasMember(fetch, members)).map(({ joinIndex }) => joinIndex);
+/** By fetch and member, since the members of a fetch can be sent apart: the fetches of the parts that its part waits for. */
+function listAfter({ parts }: CompiledPlan): ReadonlyMap<string, readonly number[]> {
+  const afterOf = new Map<string, readonly number[]>();
   for (const part of parts) {
+    const earlier = listMembers(part.request, part.members).map(({ joinIndex }) => joinIndex);
     const next = part.next.flatMap((index) => parts[index] ?? []);
-    for (const later of next.flatMap(indexesOf))
-      afterOf.set(later, [...(afterOf.get(later) ?? []), ...indexesOf(part)]);
+    for (const { key } of next.flatMap(({ request, members }) => listMembers(request, members)))
+      afterOf.set(key, [...(afterOf.get(key) ?? []), ...earlier]);
   }
   return afterOf;
 }
 
-function hasMember(fetch: CompiledFetch, members: readonly number[]): boolean {
-  return fetch.members.some((member) => members.includes(member));
+/** @param of all members without it. */
+function listMembers({ fetches }: CompiledRequest, of?: readonly number[]) {
+  return fetches.flatMap(({ joinIndex, members }) =>
+    members
+      .filter((member) => of === undefined || of.includes(member))
+      .map((member) => ({ joinIndex, key: `${joinIndex} ${member}` })),
+  );
 }
 
 function round(milliseconds: number): number {
