@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Callers, loadCallers } from "./callers.ts";
+import { createExecutions, type Execution, type PlannedRequest, toTree } from "./executions.ts";
 import { createFetcher } from "./fetcher.ts";
 import { rememberReceipts } from "./receipts.ts";
 
@@ -119,6 +120,7 @@ describe("the fetcher", () => {
           "apollo-require-preflight": "true",
           authorization: "Bearer ada",
           "content-type": "application/json",
+          "x-query-plan": "1",
         },
       },
     ]);
@@ -146,6 +148,26 @@ describe("the fetcher", () => {
     const { fetcher, sent } = setUp({ authorization: () => Promise.reject(new Error("no issuer")) });
     expect(await fetcher(operation)).toEqual({ errors: [{ message: "no issuer" }] });
     expect(sent).toEqual([]);
+  });
+
+  test("the plan is taken out of the result for its pane, with the ids of the response", async () => {
+    const plan = [planned(0, [])];
+    const headers = { "x-request-id": "r1", traceparent: "00-4bf92f-00f067-01" };
+    const withPlan = (more: object) =>
+      new Response(JSON.stringify({ data: {}, extensions: { queryPlan: plan, ...more } }), { headers });
+    const alone = setUp({ response: withPlan({}) });
+    expect(await alone.fetcher(operation)).toEqual({ data: {} });
+    expect(alone.executed).toEqual([{ requestId: "r1", traceId: "4bf92f", plan }]);
+    const more = setUp({ response: withPlan({ other: 1 }) });
+    expect(await more.fetcher(operation)).toEqual({ data: {}, extensions: { other: 1 } });
+  });
+
+  test("a response without a plan, as in production, is an execution too; introspection is none, and asks for no plan", async () => {
+    const { fetcher, sent, executed } = setUp();
+    await fetcher(operation);
+    await fetcher({ ...operation, operationName: "IntrospectionQuery" });
+    expect(executed).toEqual([{ requestId: null, traceId: null, plan: null }]);
+    expect(sent.map(({ headers }) => headers["x-query-plan"])).toEqual(["1", undefined]);
   });
 
   test("a result with errors is shown unchanged, whatever its status", async () => {
@@ -182,9 +204,11 @@ describe("the fetcher", () => {
 
   function setUp({ response, authorization = async () => "Bearer ada" }: FetcherSetup = {}) {
     const sent: Sent[] = [];
+    const executed: Execution[] = [];
     const fetcher = createFetcher({
       endpoint: "/graphql",
       authorization,
+      onExecuted: (execution) => executed.push(execution),
       fetch: async (url, init) => {
         const headers = Object.fromEntries(new Headers(init?.headers));
         sent.push({ url, method: init?.method, headers, body: JSON.parse(init?.body as string) });
@@ -192,9 +216,48 @@ describe("the fetcher", () => {
         return response ?? new Response('{"data":{"a":1}}');
       },
     });
-    return { fetcher, sent };
+    return { fetcher, sent, executed };
   }
 });
+
+describe("the plan", () => {
+  test("as a tree has each request below the last one to end of those that it waited for", () => {
+    const plan = [
+      planned(0, [], 0, 10),
+      planned(1, [0], 10, 5),
+      planned(2, [0], 10, 20),
+      planned(3, [1, 2], 30, 5),
+      planned(4, [], 0, 1),
+      // Another part of fetch 2, which did not wait for it.
+      planned(2, [0], 35, 5),
+      planned(5, [2], 31, 1),
+    ];
+    const rows = toTree(plan).map(({ request, depth }) => `${"-".repeat(depth)}${request.fetches.join()}`);
+    expect(rows).toEqual(["0", "-1", "-2", "--3", "--5", "-2", "4"]);
+  });
+
+  test("the requests of a document that was split are beside one another", () => {
+    const plan = [planned(0, [], 0, 5), planned(0, [], 5, 5), planned(1, [0], 10, 5)];
+    expect(toTree(plan).map(({ depth }) => depth)).toEqual([0, 0, 1]);
+  });
+
+  test("listeners learn of each execution until they unsubscribe", () => {
+    const executions = createExecutions();
+    let calls = 0;
+    const unsubscribe = executions.subscribe(() => calls++);
+    const execution = { requestId: "r1", traceId: null, plan: null };
+    expect(executions.last()).toBeNull();
+    executions.add(execution);
+    unsubscribe();
+    executions.add(execution);
+    expect([executions.last(), calls]).toEqual([execution, 1]);
+  });
+});
+
+function planned(fetch: number, after: readonly number[], startMilliseconds = 0, milliseconds = 1): PlannedRequest {
+  const sent = { subgraph: "posts", outcome: "sent", paths: [""], operation: "{ a }", attempts: 1, bytes: 9 } as const;
+  return { ...sent, fetches: [fetch], after, startMilliseconds, milliseconds };
+}
 
 describe("receipts of mutations", () => {
   test("each request after a mutation sends its receipt, until a newer one replaces it", async () => {

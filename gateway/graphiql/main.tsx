@@ -5,6 +5,7 @@ import { createRoot } from "react-dom/client";
 import { correctAria } from "./aria-corrections.ts";
 import { type Callers, loadCallers } from "./callers.ts";
 import { loadConfig } from "./config.ts";
+import { createExecutions } from "./executions.ts";
 import { createFetcher } from "./fetcher.ts";
 import { Page } from "./page.tsx";
 import { rememberReceipts } from "./receipts.ts";
@@ -16,9 +17,15 @@ try {
   const { endpoint, issuer } = await loadConfig(fetchUrl);
   const { callers, warning } = await findCallers(issuer);
   const authorization = async () => callers?.authorization();
-  const fetcher = createFetcher({ endpoint, fetch: rememberReceipts(fetchUrl), authorization });
+  const executions = createExecutions();
+  const fetcher = createFetcher({
+    endpoint,
+    fetch: rememberReceipts(fetchUrl),
+    authorization,
+    onExecuted: executions.add,
+  });
   correctAria(root);
-  createRoot(root).render(<Page fetcher={fetcher} callers={callers} warning={warning} />);
+  createRoot(root).render(<Page fetcher={fetcher} executions={executions} callers={callers} warning={warning} />);
 } catch (error) {
   root.textContent = `GraphiQL cannot start. ${error instanceof Error ? error.message : String(error)}`;
 }

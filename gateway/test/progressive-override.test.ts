@@ -125,7 +125,7 @@ describe("the label percent(n)", () => {
   test("the explained query plan is the plan of the request", async () => {
     await start("percent(50)");
     for (const { data, extensions } of await sendTraces(20, "{ feed }", { "x-query-plan": "1" }))
-      expect(JSON.stringify(extensions.queryPlan)).toContain(`"serviceName":"${data.feed}"`);
+      expect(JSON.stringify(extensions.queryPlan)).toContain(`"subgraph":"${data.feed}"`);
   });
 });
 

@@ -12,8 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-test("the client gets the code and problems of an AppError; a bug is only logged", async () => {
-  const { data, errors } = await postQuery("{ fine forbidden broken late }");
+test("the client gets the code and problems of an AppError; in production a bug is only logged", async () => {
+  const production = await startThings("production");
+  onTestFinished(() => production.stop());
+  const { data, errors } = await postQuery("{ fine forbidden broken late }", {}, {}, production.url);
   expect(data).toEqual({ fine: 1, forbidden: null, broken: null, late: null });
   expect(errors.map(({ path, message, extensions }) => ({ path, message, extensions }))).toEqual([
     {
@@ -25,7 +27,19 @@ test("the client gets the code and problems of an AppError; a bug is only logged
     { path: ["late"], message: "Later.", extensions: { code: "SERVICE_UNAVAILABLE" } },
   ]);
   expect(JSON.stringify(errors)).not.toContain("passwords");
-  expect(logged.join()).toContain("passwords");
+  expect(production.logged.join()).toContain("passwords");
+});
+
+test("in development a bug has its own message and the first frame in the service's code", async () => {
+  const { errors } = await postQuery("{ broken }");
+  expect(errors).toMatchObject([{ message: "Internal error. Retry later.", path: ["broken"] }]);
+  expect(errors[0]?.extensions).toEqual({
+    code: "INTERNAL_SERVER_ERROR",
+    stacktrace: [
+      'Error: relation "passwords" does not exist at 10.0.0.7',
+      expect.stringMatching(/^ {4}at .*things-service\.ts:\d+:\d+/),
+    ],
+  });
 });
 
 test("in development a field without a value is a bug that the log names; in production it is null", async () => {
@@ -125,9 +139,9 @@ test("a persisted query is rejected, and not logged as a bug", async () => {
   expect(logged).toEqual([]);
 });
 
-async function postQuery(query: string, variables = {}, extensions = {}) {
+async function postQuery(query: string, variables = {}, extensions = {}, origin = url) {
   const headers = { "content-type": "application/json" };
-  const response = await fetch(`${url}/graphql`, {
+  const response = await fetch(`${origin}/graphql`, {
     method: "POST",
     headers,
     body: JSON.stringify({ query, variables, extensions }),

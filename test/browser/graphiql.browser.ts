@@ -54,6 +54,19 @@ export const graphiqlChecks: readonly Check[] = [
     },
   },
   {
+    name: "below the result, the plan has each fetch with its outcome, and the ids are those of the response",
+    async run({ page }) {
+      const plan = page.getByRole("region", { name: "Query plan" });
+      const fetches = await plan.locator("tbody tr").allInnerTexts();
+      assert.match(await plan.locator("summary").first().innerText(), /^\d+ fetches from 4 services, [\d.]+ ms$/);
+      for (const fetch of fetches) assert.match(fetch, /\b(?:sent|cached|shared)\b/);
+      assert.match(await plan.locator(".plan-ids").innerText(), /^Request [\w-]{36}\s+Trace [0-9a-f]{32}$/);
+      await plan.locator("tbody summary").first().click();
+      await plan.locator("tbody pre", { hasText: "user(id: 1)" }).waitFor();
+      assert.doesNotMatch(await page.locator(".graphiql-response .view-lines").innerText(), /queryPlan/);
+    },
+  },
+  {
     name: "the anonymous caller gets null for email and orders, with the reason in errors, and the same data otherwise",
     async run({ page }) {
       await page.getByLabel("Caller").selectOption("anonymous");
@@ -143,6 +156,10 @@ export const graphiqlChecks: readonly Check[] = [
         await page.locator(".graphiql-response .view-lines", { hasText: '"data"' }).waitFor();
         await requireAccessible(page, "the result");
         await capture(`graphiql-${screen}`);
+        const closedPlan = page.locator(".plan > details:not([open]) > summary");
+        if ((await closedPlan.count()) > 0) await closedPlan.click();
+        await requireAccessible(page, "the plan");
+        await capture(`graphiql-plan-${screen}`);
         for (const panel of ["Documentation Explorer", "History"]) {
           await page.getByRole("button", { name: `Show ${panel}` }).click();
           await requireAccessible(page, panel);

@@ -16,6 +16,7 @@ import { type OperationReceipts, readOperationReceipts } from "./parse/operation
 import { readVariables } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
+import { FetchReports } from "./run/fetch/fetch-reports.ts";
 import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { addExtensions } from "./shape/extensions.ts";
@@ -77,11 +78,10 @@ export async function execute(
     const { writes } = scope;
     const responseHeaders = scope.responseHeaders?.list();
     const executed = { kind: "executed", summary, caching, responseHeaders, startsMs } as const;
-    const wantsQueryPlan = request.wantsQueryPlan && !caching;
+    const queryPlan = caching ? undefined : scope.fetchReports?.list(plan);
     const { isIncremental } = operation;
     const reported = o.isDevelopment ? deprecations : undefined;
-    if (!writes && !wantsQueryPlan && !isIncremental && !reported) return { ...executed, body, receipt: undefined };
-    const queryPlan = wantsQueryPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
+    if (!writes && !queryPlan && !isIncremental && !reported) return { ...executed, body, receipt: undefined };
     const receipt = writes && o.receipts.write(receipts.writes, writes);
     const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
     // Relay's store uses the deferred fields of a response only if it is marked as the last one.
@@ -116,7 +116,7 @@ function openDeadline(
 }
 
 function openScope(
-  { requestId, trace, subgraphs, authorization, client, caller, isCacheable, record }: ExecutionRequest,
+  { requestId, trace, subgraphs, authorization, client, caller, isCacheable, wantsQueryPlan, record }: ExecutionRequest,
   identity: OperationIdentity,
   receipts: OperationReceipts,
   deadline: OperationDeadline,
@@ -135,6 +135,7 @@ function openScope(
     caching: isCacheable ? createCachingCollector() : undefined,
     writes: undefined,
     responseHeaders: undefined,
+    fetchReports: wantsQueryPlan ? new FetchReports() : undefined,
     deadline,
     record,
   };

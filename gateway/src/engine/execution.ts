@@ -69,7 +69,7 @@ export interface ExecutedOperation {
 export interface ExecuteOptions {
   readonly requestTimeoutMs: number;
   readonly measuresStages: boolean;
-  /** In development, `extensions.deprecations` lists the deprecated elements that a request uses, and `X-Query-Plan` adds the plan. */
+  /** In development, `extensions.deprecations` lists the deprecated elements that a request uses, and `X-Query-Plan` adds its fetches. */
   readonly isDevelopment: boolean;
   readonly receipts: Receipts;
   readonly charges: OperationCharges;

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
 import {
@@ -86,7 +87,7 @@ function createApolloServer<Context extends object>(
   if (o.observer) plugins.push(createGraphqlObserver(o.observer, schema));
   return new ApolloServer<Context & EndpointContext>({
     schema,
-    formatError: (formatted, error) => toClientError(formatted, error, o.failures),
+    formatError: (formatted, error) => toClientError(formatted, error, o),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     // The gateway always sends the full document.
@@ -207,7 +208,7 @@ interface PathAndLocations {
 function toClientError(
   formatted: GraphQLFormattedError,
   error: unknown,
-  failures: RequestFailures,
+  { failures, profile }: Pick<SubgraphEndpointOptions<object>, "failures" | "profile">,
 ): GraphQLFormattedError {
   const original = unwrapResolverError(error);
   const pathAndLocations: PathAndLocations = {};
@@ -222,7 +223,19 @@ function toClientError(
   const isGraphqlError = code !== undefined && code !== "INTERNAL_SERVER_ERROR";
   if (isGraphqlError) return { message: formatted.message, ...pathAndLocations, extensions: { code } };
   failures.report(original, { field: findFieldName(error) });
-  return { message: internalErrorMessage, ...pathAndLocations, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+  const stacktrace = profile === "development" && original instanceof Error ? summarizeStack(original) : undefined;
+  const extensions = { code: "INTERNAL_SERVER_ERROR", ...(stacktrace && { stacktrace }) };
+  return { message: internalErrorMessage, ...pathAndLocations, extensions };
+}
+
+const kitFolder = fileURLToPath(new URL("..", import.meta.url));
+const foreignFrame = /node_modules|\(node:|\(<anonymous>\)/;
+
+/** In the form of Apollo Server: the message, then frames. Of these only the first one in the service's own code. */
+function summarizeStack({ name, message, stack = "" }: Error): readonly string[] {
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  const own = frames.find((frame) => !foreignFrame.test(frame) && !frame.includes(kitFolder));
+  return [`${name}: ${message}`, ...(own === undefined ? [] : [own])];
 }
 
 /** An alias is the client's text, which logs do not contain. */

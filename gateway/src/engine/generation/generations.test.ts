@@ -304,7 +304,6 @@ describe("the generation of a request", () => {
       shape: () => {
         throw new Error("not called");
       },
-      explain: () => Promise.resolve(undefined),
       prepare: () => Promise.resolve(),
       combineConditions: () => [],
       conditionsOf: () => [],

@@ -36,8 +36,6 @@ export interface PlanStage {
     traceId: string,
     cpu?: DocumentCpu,
   ): CompiledPlan | Promise<CompiledPlan>;
-  /** For developers: nothing is compiled. Parameters and errors as `plan`. */
-  explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the variants for these variables and all combinations of override labels, before clients send the operation. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
   /** For `prepare`: all combinations of the values of the variables in `@skip` and `@include`, of three variables at most. */
@@ -139,12 +137,6 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     plan(validated, variables, traceId, cpu) {
       const variants = variantsOf(validated);
       return planVariant(validated, variables, variants, chooseCombination(variants.combinations, traceId), cpu);
-    },
-    async explain(validated, variables, traceId) {
-      const { names, combinations } = variantsOf(validated);
-      const conditions = readConditions(validated.operation, names, variables);
-      const { plan } = await queryPlanFor(validated, conditions, chooseCombination(combinations, traceId));
-      return plan;
     },
     async prepare(validated, variables) {
       const variants = variantsOf(validated);

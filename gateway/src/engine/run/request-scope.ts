@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need.
+import type { FetchReports } from "./fetch/fetch-reports.ts";
 import type { OperationDeadline } from "./deadline.ts";
 import type { ClientHeaders, ForwardedHeaders } from "../../subgraph-settings/request-headers.ts";
 import type { Subgraph, Subgraphs } from "./fetch/subgraph.ts";
@@ -15,6 +16,8 @@ export interface RequestScope extends ClientRequest {
   readonly receipts: string | undefined;
   /** Without a token, or with one that this process has verified: only then a cached result may be used. */
   readonly isCallerVerified: boolean;
+  /** Undefined unless a developer asks for the plan. */
+  readonly fetchReports: FetchReports | undefined;
   /** No fetch is sent after its signal. */
   readonly deadline: Pick<OperationDeadline, "signal">;
 }

@@ -112,13 +112,20 @@ type RepresentationSets = readonly (RepresentationSet | undefined)[];
 
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
-  if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
+  if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) {
+    run.scope.fetchReports?.addUnsent(request, "skipped");
+    return;
+  }
   const { service, fetches, split } = request;
   if (request.forContexts) return sendByContext(request, request.forContexts, run, o);
-  if (split && isSplit(split)) return sendParts(split, run, createSendPart(o));
+  if (split && isSplit(split)) {
+    run.scope.fetchReports?.addUnsent(request, "split");
+    return sendParts(split, run, createSendPart(o));
+  }
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
   if (!hasAnyTarget) {
+    run.scope.fetchReports?.addUnsent(request, "skipped");
     // Stage 5 has to know which objects were left out.
     for (const [i, fetch] of fetches.entries()) {
       const set = sets[i];
@@ -201,7 +208,18 @@ function fetchText(
     cacheable: cache && { cache, listParts: () => toReadParts(text, request, sets, run) },
     wantsCaching,
   };
-  return run.fetch(subgraphRequest, scope.deadline.signal());
+  const signal = scope.deadline.signal();
+  if (!scope.fetchReports) return run.fetch(subgraphRequest, signal);
+  return scope.fetchReports.observe(
+    request,
+    countEntities(sets),
+    (progress) => run.fetch({ ...subgraphRequest, progress }, signal),
+    (result) => request.split !== undefined && needsSplit(request.split, result),
+  );
+}
+
+function countEntities(sets: RepresentationSets): number | undefined {
+  return sets.some(Boolean) ? sets.reduce((count, set) => count + (set?.count ?? 0), 0) : undefined;
 }
 
 function createSendPart(o: RunOptions): SendPart<Run> {

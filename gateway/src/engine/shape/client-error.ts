@@ -10,8 +10,12 @@ export interface ClientError {
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
 }
 
-export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
-  const content = reason.kind === "fetch-failed" ? contentOfFailure(reason) : contentOf(reason.error);
+/** @param explainFor the id of a developer's request: masked errors then have a `cause`, which may contain secrets. */
+export function toClientError(
+  { service, path, reason, moreCount }: FieldError,
+  explainFor: string | undefined,
+): ClientError {
+  const content = reason.kind === "fetch-failed" ? contentOfFailure(reason) : contentOf(reason.error, explainFor);
   const { code } = content;
   const message =
     moreCount === undefined
@@ -28,8 +32,18 @@ function contentOfFailure({ code, retryAfterSeconds }: Extract<FieldErrorReason,
   return { code, message: codes[code].message, extensions };
 }
 
-function contentOf({ public: published, extensions: { code: masked } }: SubgraphError) {
+function contentOf(error: SubgraphError, explainFor: string | undefined) {
+  const { public: published } = error;
   if (published) return { ...published, message: published.message ?? fieldMessageOf(published.code) };
-  const code = toMaskedCode(masked);
-  return { code, message: codes[code].message, extensions: {} };
+  const code = toMaskedCode(error.extensions["code"]);
+  const extensions = explainFor === undefined ? {} : { cause: describeCause(error, explainFor) };
+  return { code, message: codes[code].message, extensions };
+}
+
+const ownFrame = /^\s*at (?!.*(?:node_modules|node:|<anonymous>))/;
+
+/** Servers in development send `stacktrace` (Apollo Server): the message, which `message` may mask, and the frames. */
+function describeCause({ message, extensions: { stacktrace } }: SubgraphError, requestId: string) {
+  const lines = Array.isArray(stacktrace) ? stacktrace.filter((line) => typeof line === "string") : [];
+  return { message: lines[0] ?? message, at: lines.find((line) => ownFrame.test(line))?.trim(), requestId };
 }

@@ -1,4 +1,4 @@
-// Stage 5 of 5: shape. Adds `extensions` to a response body: the query plan and deprecations for a developer, the receipt for a client that cannot read
+// Stage 5 of 5: shape. Adds `extensions` to a response body: the fetches and deprecations for a developer, the receipt for a client that cannot read
 // headers, `is_final` for the store of Relay.
 
 /** @param extensions without the undefined ones. */

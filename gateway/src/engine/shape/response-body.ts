@@ -29,8 +29,8 @@ const messages: Partial<Record<FieldProblem["code"], string>> = {
 /** For all responses: each is written in one synchronous call. */
 const out = new JsonBytes();
 
-/** Writes the data first, since its errors are known only then. */
-export function writeResponseBody(plan: CompiledPlan, result: RunResult): ShapedBody {
+/** Writes the data first, since its errors are known only then. @param explainFor as in `toClientError`. */
+export function writeResponseBody(plan: CompiledPlan, result: RunResult, explainFor?: string): ShapedBody {
   const { fieldErrors } = result;
   out.rewind(0);
   out.writeRaw('{"data":');
@@ -39,7 +39,7 @@ export function writeResponseBody(plan: CompiledPlan, result: RunResult): Shaped
   const body = out.take();
   if (fieldErrors.length === 0 && problemCount === 0) return { body, problems, summary: undefined };
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
-  const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
+  const errors = [...fieldErrors.map((error) => toClientError(error, explainFor)), ...newProblems.map(toProblemError)];
   const unlistedCount = problemCount - problems.length;
   const lastProblem = problems.at(-1);
   if (unlistedCount > 0 && lastProblem) errors.push(toCountError(unlistedCount, lastProblem));

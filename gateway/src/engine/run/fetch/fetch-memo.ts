@@ -9,7 +9,10 @@ export function withMemo(next: Fetch): Fetch {
     // JSON contains no raw line break, so the key is unambiguous.
     const key = `${service}\n${body}`;
     const known = repeats.get(key);
-    if (known) return known;
+    if (known) {
+      if (request.progress) request.progress.isShared = true;
+      return known;
+    }
     const result = next(request, signal);
     repeats.set(key, result);
     return result;

@@ -71,6 +71,7 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
     const result = waitFor(inFlight ?? start(request), signal);
     if (!inFlight) return result;
     request.subgraph.client.noteJoined();
+    if (request.progress) request.progress.isShared = true;
     observer?.join(request.service, request.scope.record, result);
     return result;
   };

@@ -18,7 +18,7 @@ export interface SendOptions {
 
 export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
   return async (request, signal) => {
-    const { service, subgraph, body, isMutation, scope } = request;
+    const { service, subgraph, body, isMutation, scope, progress } = request;
     const observed = fetchObserver?.begin(service, scope.record);
     // In a traced fetch, each attempt has its own `traceparent`.
     const traced = observed?.traced;
@@ -26,7 +26,15 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
     const { sendsOperationNames } = subgraph.settings;
     const named = sendsOperationNames ? addOperationName(body, request) : body;
     const sendSignal = isMutation ? withoutDisconnect(signal) : signal;
-    const reply = await subgraph.client.post(named, { headers, isIdempotent: !isMutation, signal: sendSignal, traced });
+    if (progress) progress.requests++;
+    const reply = await subgraph.client.post(named, {
+      headers,
+      isIdempotent: !isMutation,
+      signal: sendSignal,
+      traced,
+      progress,
+    });
+    if (progress && reply.kind === "response") progress.bytes += reply.body.length;
     if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
     if (reply.kind === "response") addResponseHeaders(reply.headers, request);
     const { errors } = subgraph.settings;

@@ -44,6 +44,8 @@ interface PostOptions {
   readonly isIdempotent: boolean;
   readonly signal: AbortSignalLike;
   readonly traced: TracedRequest | undefined;
+  /** Its attempts are counted. */
+  readonly progress?: { attempts: number } | undefined;
 }
 
 export type HttpReply =
@@ -89,6 +91,8 @@ export interface SubgraphClientOptions {
   readonly observe: GatewayObserver;
 }
 
+type SubgraphTransport = ReturnType<typeof createBufferedTransport>;
+
 const connectTimeoutMs = 1_000;
 
 export function createSubgraphClient(
@@ -117,11 +121,15 @@ export function createSubgraphClient(
   });
   const queryTransport = followsRedirects ? withSameOriginRedirects(transport) : transport;
 
-  async function post(body: string, { headers, isIdempotent, signal, traced }: PostOptions): Promise<HttpReply> {
+  async function post(
+    body: string,
+    { headers, isIdempotent, signal, traced, progress }: PostOptions,
+  ): Promise<HttpReply> {
     try {
       const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
       // A redirect of a mutation may follow after its execution.
-      const result = await upstream.send(request, isIdempotent ? queryTransport : transport);
+      const once = isIdempotent ? queryTransport : transport;
+      const result = await upstream.send(request, progress ? countAttempts(once, progress) : once);
       const isMutation = !isIdempotent;
       if (isMutation && countsAsSettled(result)) writes.settled++;
       if (result.kind === "failed") return toFailure(result);
@@ -158,6 +166,13 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
     takeRetry: () => false,
     listReplicas: () => [],
     close: () => Promise.resolve(),
+  };
+}
+
+function countAttempts(transport: SubgraphTransport, progress: { attempts: number }): SubgraphTransport {
+  return (...attempt) => {
+    progress.attempts++;
+    return transport(...attempt);
   };
 }
 

@@ -4,6 +4,7 @@ import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { OperationIdentity } from "../../../observations.ts";
 import type { GraphqlRequestRecord } from "../../../telemetry/request-record.ts";
+import type { FetchProgress } from "./fetch-reports.ts";
 import type { CachingCollector } from "../caching/response-caching.ts";
 import type { CacheableRead } from "./cache-slots.ts";
 import type { ForwardedHeaders } from "../../../subgraph-settings/request-headers.ts";
@@ -61,6 +62,8 @@ export interface SubgraphRequest extends ReadIdentity {
   readonly cacheable: CacheableRead | undefined;
   /** `body` has the extension then (`withCacheMetadata`). */
   readonly wantsCaching: boolean;
+  /** Undefined unless a developer asks for the plan. */
+  readonly progress?: FetchProgress | undefined;
   /** Called by the innermost layer, once. */
   readonly onResult?: (result: FetchResult) => void;
 }
