@@ -104,7 +104,7 @@ CMD ["node", "src/main.ts"]
 
 FROM process AS gateway
 COPY --from=packed /app/dist/gateway gateway
-COPY supergraph/supergraph.graphql supergraph/gateway.yaml supergraph/
+COPY supergraph/supergraph.graphql supergraph/gateway.yaml supergraph/documents.json supergraph/
 ENV APOLLO_TELEMETRY_DISABLED=1 SUPERGRAPH_FILE=/app/supergraph/supergraph.graphql SETTINGS_FILE=/app/supergraph/gateway.yaml
 USER node
 # Flags for one core; `npm run bench` uses the same. A young generation of 16 MB instead of 64 MB saves 65 MB of memory without more CPU

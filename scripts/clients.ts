@@ -9,4 +9,5 @@ process.exitCode = run({
   root: fileURLToPath(new URL("..", import.meta.url)),
   today: new Date().toISOString().slice(0, 10),
   print: (text) => process.stdout.write(text),
+  printError: (text) => process.stderr.write(text),
 });

@@ -2,8 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { printBundle } from "../supergraph/clients/bundle.ts";
+import { readClients, readFolder } from "../supergraph/clients/clients.ts";
 import { composeRepository, routesFile } from "../supergraph/compose.ts";
-import { combineResults, type GeneratorResult } from "../supergraph/composition/generated-files.ts";
+import { combineResults, type GeneratedFile, type GeneratorResult } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import { type Descriptors, readDescriptors, type Service } from "../supergraph/services.ts";
@@ -42,8 +44,14 @@ export async function generateRepository(
   const routes = composition.files?.find(({ path }) => path === routesFile);
   if (routes?.content !== undefined)
     results.push(await composeDocuments(root, services), deriveFiles(root, addResources(services, routes.content)));
-  results.push({ ok: true, files: generateGatewayFiles(root), warnings: [] });
+  results.push({ ok: true, files: [...generateGatewayFiles(root), ...generateBundle(root)], warnings: [] });
   return combineResults(results);
+}
+
+/** Of files without problems: `npm run clients` reports them. */
+function generateBundle(root: string): readonly GeneratedFile[] {
+  const { clients, problems } = readClients(readFolder(root));
+  return problems.length > 0 ? [] : [{ path: "supergraph/documents.json", content: printBundle(clients) }];
 }
 
 /** The first path segments of each service's routes, such as `users`, that no earlier service has. */

@@ -2,10 +2,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { printBundle } from "../supergraph/clients/bundle.ts";
-import { runClients } from "../supergraph/clients/clients-command.ts";
+import { runBundle, runClients } from "../supergraph/clients/clients-command.ts";
 import { readClients } from "../supergraph/clients/clients.ts";
 import { commitRepository, git } from "./supergraph/committed-repository.ts";
-import { type Files, sampleFiles, writeFiles } from "./supergraph/repository-fixture.ts";
+import { type Files, sampleFiles, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
 const today = "2026-11-28";
 const web = { "clients/web/client.json": JSON.stringify({ owner: "@acme/web-team", contact: "web@acme.example" }) };
@@ -40,7 +40,7 @@ test("manifests of Apollo, Relay and GraphQL codegen and .graphql files are read
   ]);
 });
 
-test("the bundle has each document that has not expired, with the text that the client sends", () => {
+test("the bundle has each document, with its last day and the text that the client sends", () => {
   const own = "query Orders { user(id: 1) { id } }\n";
   const client = { owner: "@acme/web-team", contact: "web@acme.example" };
   const expires = { "3.json": "2027-01-31", "2.json": "2026-11-27" };
@@ -53,9 +53,16 @@ test("the bundle has each document that has not expired, with the text that the 
     "clients/web/src/two.graphql": "query Me { user(id: 1) { ...Name } }",
     "clients/web/src/fragments.graphql": "fragment Name on User { id }",
   };
-  const bundle = JSON.parse(printBundle(read(files).clients, today)) as object;
+  const bundle = JSON.parse(printBundle(read(files).clients)) as object;
   const common = { client: "web", owner: "@acme/web-team" };
   const documents = [
+    {
+      id: "a0",
+      text: "query Old { __typename }",
+      operations: ["Old"],
+      file: "clients/web/2.json",
+      until: "2026-11-27",
+    },
     { id: "a1", text: userPage, operations: ["UserPage"], file: "clients/web/3.json", until: "2027-01-31" },
     {
       id: "b1",
@@ -71,6 +78,16 @@ test("the bundle has each document that has not expired, with the text that the 
     },
   ].map((document) => ({ ...common, ...document }));
   expect(bundle).toEqual({ format: "tributary-documents", version: 1, documents });
+});
+
+test("a bundle of files with problems is not printed: the problems are not redirected into its file", () => {
+  const root = writeRepository({ ...web, "clients/web/3.json": "{" });
+  let [printed, reported] = ["", ""];
+  const print = (text: string) => void (printed += text);
+  const printError = (text: string) => void (reported += text);
+  expect(runBundle({ root, print, printError })).toBe(1);
+  expect(printed).toBe("");
+  expect(reported).toContain("clients/web/3.json:1 (@acme/web-team) is not valid JSON");
 });
 
 const manifest = "clients/web/3.json";

@@ -239,6 +239,7 @@ test("one command generates the supergraph and every service's resolver types", 
     "services/posts/src/graphql/schema-types.ts",
     "services/comments/src/graphql/schema-types.ts",
     "services/orders/src/graphql/schema-types.ts",
+    "supergraph/documents.json",
   ]);
 });
 
@@ -270,6 +271,7 @@ test("parts with errors are reported together, and the files of the other parts 
     "supergraph/routes.json",
     "services/comments/src/graphql/schema-types.ts",
     "services/orders/src/graphql/schema-types.ts",
+    "supergraph/documents.json",
   ]);
 });
 

@@ -9,7 +9,7 @@ export default {
       preset: "client",
       presetConfig: { persistedDocuments: { hashAlgorithm: "sha256" }, fragmentMasking: false },
       config: { useTypeImports: true, scalars: { DateTime: "string", ID: "string" } },
-      // urql adds `__typename` before it sends a document: with it here, the hash is that of the text that it sends.
+      // The gateway executes the registered text, and urql's cache needs `__typename` in its response.
       documentTransforms: [addTypenameSelectionDocumentTransform],
     },
   },

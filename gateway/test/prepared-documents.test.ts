@@ -6,8 +6,11 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { readBundle } from "../src/documents/document-bundle.ts";
 import { openDocumentStore } from "../src/documents/document-store.ts";
+import { createDocumentPreparation } from "../src/engine/generation/document-preparation.ts";
 import type { Generation } from "../src/engine/generation/generations.ts";
+import type { ValidatedOperation } from "../src/engine/parse/validated-operation.ts";
 import type { GatewayObservation } from "../src/observations.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { createTestPlannerPool, type RunningGateway } from "./helpers/gateway.ts";
@@ -71,6 +74,29 @@ test("those of a new bundle are planned before it is in use", async () => {
   const before = jobs;
   expect((await post({ documentId: "5" })).body.errors).toBeUndefined();
   expect([gateway.tookFastPath(), jobs]).toEqual([true, before]);
+});
+
+test("a new bundle ends the planning of the one before, and a text that is prepared is not prepared again", async () => {
+  const listOf = (...texts: string[]) => readBundle(toBundle(texts.map((text) => ({ text })))).list();
+  const documents = listOf("{ d }", "{ a }");
+  const validated: (string | undefined)[] = [];
+  let ofNewBundle: Promise<void> | undefined;
+  const preparation = createDocumentPreparation({
+    validation: {
+      close: () => Promise.resolve(),
+      validate({ graphql: { query } }) {
+        validated.push(query);
+        if (query === "{ b }") ofNewBundle = preparation.prepare(documents);
+        return Promise.resolve({ operation: {} } as unknown as ValidatedOperation);
+      },
+    },
+    stages: { combineConditions: () => [], prepare: () => Promise.resolve() },
+    observe: () => {},
+  });
+  await preparation.prepare(listOf("{ a }", "{ b }", "{ c }"));
+  await ofNewBundle;
+  expect(validated).toEqual(["{ a }", "{ b }", "{ d }"]);
+  for (const document of documents) expect(preparation.find(document, undefined)).toBeDefined();
 });
 
 test("one that a new supergraph makes invalid is reported before the swap, which it does not stop", async () => {

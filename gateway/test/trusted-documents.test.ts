@@ -6,9 +6,10 @@ import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { readBundle } from "../src/documents/document-bundle.ts";
+import type { TrustedDocuments } from "../src/engine/parse/trusted-documents.ts";
 import type { GatewayObservation } from "../src/observations.ts";
 import { createSettingsStore } from "../src/settings-store.ts";
 import { parseSettings } from "../src/settings/parse-settings.ts";
@@ -341,6 +342,27 @@ describe("the bundle", () => {
     await gateway.seen("documents-loaded", 3);
     expect(codeOf(await post({ documentId: "person-1" }))).toBe("DOCUMENT_NOT_TRUSTED");
     expect(codeOf(await post({ query: person.text }))).toBe("DOCUMENT_NOT_TRUSTED");
+  });
+
+  test("that expires in a running gateway loses the ids that a gateway which starts then would not have", () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const text = person.text;
+    const bundle = toBundle([
+      { id: "old", text, until: today },
+      { id: sha256(text), text, until: today },
+      { id: "both", text, until: today },
+      { id: "both", text, file: "clients/web/2.json" },
+      { id: "gone", text: other, until: today },
+    ]);
+    const ids = ["old", "both", "gone", sha256(text), `sha256:${sha256(text)}`, sha256(other)];
+    const list = ({ findById }: TrustedDocuments) => ids.filter((id) => findById(id) !== undefined);
+    const running = readBundle(bundle);
+    expect(list(running)).toEqual(ids);
+    const tomorrow = Date.now() + 24 * 60 * 60_000;
+    onTestFinished(() => void vi.restoreAllMocks());
+    vi.spyOn(Date, "now").mockReturnValue(tomorrow);
+    expect(list(running)).toEqual(list(readBundle(bundle)));
+    expect(list(running)).toEqual(["both", sha256(text), `sha256:${sha256(text)}`]);
   });
 
   test.each([

@@ -13,12 +13,15 @@ export interface ClientsRun {
   /** In UTC: `2026-12-31`. */
   readonly today: string;
   print(text: string): void;
+  /** What is no part of the bundle, whose text is redirected to a file. */
+  printError(text: string): void;
 }
 
 /** Prints the bundle, or the problems of the files. Operations need not be valid: the gateway reports those that are not. @returns the exit code. */
-export function runBundle({ root, today, print: write }: ClientsRun): 0 | 1 {
+export function runBundle({ root, print: write, printError }: Omit<ClientsRun, "today">): 0 | 1 {
   const { clients, problems } = readClients(readFolder(root));
-  write(problems.length > 0 ? problems.map((problem) => `${problem}\n`).join("") : printBundle(clients, today));
+  if (problems.length === 0) write(printBundle(clients));
+  else printError(problems.map((problem) => `${problem}\n`).join(""));
   return problems.length > 0 ? 1 : 0;
 }
 
@@ -29,7 +32,7 @@ const errorsMax = 5;
 const namesMax = 5;
 
 /** @returns the exit code: 0 if all files and operations are valid. */
-export function runClients({ root, today, print: write }: ClientsRun): 0 | 1 {
+export function runClients({ root, today, print: write }: Omit<ClientsRun, "printError">): 0 | 1 {
   const tree = readFolder(root);
   const { clients, problems } = readClients(tree);
   const operations = activeOperations(clients, today);

@@ -25,7 +25,7 @@ export function createWebExampleChecks(webUrl: string): readonly Check[] {
       },
     },
     {
-      name: "public queries are sent without a token, by GET, as a hash once the gateway knows it",
+      name: "public queries are sent without a token, by GET, as their registered ids",
       async run({ page }) {
         await openPosts(page, webUrl);
         const isFeed = (sent: Request) => sent.method() === "GET" && sent.url().includes("operationName=Feed");
@@ -34,7 +34,7 @@ export function createWebExampleChecks(webUrl: string): readonly Check[] {
         const request = await sent;
         assert.equal((await request.allHeaders())["authorization"], undefined);
         const parameters = new URL(request.url()).searchParams;
-        assert.match(parameters.get("extensions") ?? "", /"sha256Hash":"[0-9a-f]{64}"/);
+        assert.match(parameters.get("extensions") ?? "", /"sha256Hash":"sha256:[0-9a-f]{64}"/);
         assert.equal(parameters.get("query"), null);
       },
     },

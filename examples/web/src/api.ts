@@ -2,7 +2,7 @@
 import { persistedExchange } from "@urql/exchange-persisted";
 import createClient from "openapi-fetch";
 import { createContext, useContext } from "react";
-import { cacheExchange, Client, fetchExchange, type OperationContext } from "urql";
+import { cacheExchange, Client, fetchExchange, type OperationContext, type TypedDocumentNode } from "urql";
 import type { paths } from "./generated/rest.ts";
 import { createSend, type Send, withToken } from "./send.ts";
 
@@ -20,9 +20,7 @@ export function createApi(token: string | undefined) {
   const sendAsUser = token === undefined ? send : withToken(send, token);
   const graphql = new Client({
     url: `${GATEWAY_URL}/graphql`,
-    // A query is sent as its hash by GET, and once with its text, if the gateway does not know it yet (automatic persisted queries). This is
-    // the place to send the ids of clients/web instead, to a gateway with trusted documents.
-    exchanges: [cacheExchange, persistedExchange({ preferGetForPersistedQueries: true }), fetchExchange],
+    exchanges: [cacheExchange, persistedExchange(trustedDocuments), fetchExchange],
     fetch: toFetch(sendAsUser),
   });
   const publicRead: Partial<OperationContext> = { fetch: toFetch(send) };
@@ -34,6 +32,17 @@ export function createApi(token: string | undefined) {
     isSignedIn: token !== undefined,
   };
 }
+
+/** Each document is sent as its id in clients/web, never as its text; queries by GET, so that caches can store the responses. */
+const trustedDocuments: Parameters<typeof persistedExchange>[0] = {
+  generateHash: (_, document) => Promise.resolve((document as GeneratedDocument).__meta__.hash),
+  enforcePersistedQueries: true,
+  enableForMutation: true,
+  preferGetForPersistedQueries: true,
+};
+
+/** `persistedDocuments` in codegen.ts adds the id. It is the hash of a sorted text, not of the text that urql has. */
+type GeneratedDocument = TypedDocumentNode & { readonly __meta__: { readonly hash: string } };
 
 export const ApiContext = createContext<Api | undefined>(undefined);
 

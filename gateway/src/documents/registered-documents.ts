@@ -18,34 +18,46 @@ export class RepeatedId extends Error {}
 export function createTrustedDocuments(registered: readonly RegisteredDocument[]): TrustedDocuments {
   const nowMs = Date.now();
   const byText = new Map<string, TrustedDocument>();
-  const byId = new Map<string, string>();
-  const registeredById = new Map<string, RegisteredDocument>();
+  const byId = new Map<string, RegisteredDocument>();
   for (const entry of registered) {
     const { id, ...document } = entry;
     if (document.untilMs <= nowMs) continue;
-    const known = byText.get(document.text);
-    if (!known || document.untilMs >= known.untilMs) byText.set(document.text, document);
+    if (isLast(document, byText.get(document.text))) byText.set(document.text, document);
     if (id === undefined) continue;
-    const other = registeredById.get(id);
+    const other = byId.get(id);
     if (other && other.text !== document.text)
       throw new RepeatedId(
         `the id ${id} of ${describeDocument(entry)} is that of another document of ${describeDocument(other)}`,
       );
-    registeredById.set(id, entry);
-    byId.set(id, document.text);
+    if (isLast(entry, other)) byId.set(id, entry);
   }
-  for (const text of byText.keys()) {
+  const foundById = new Map<string, FoundById>();
+  for (const [id, { text, untilMs }] of byId) foundById.set(id, { document: byText.get(text), untilMs });
+  for (const [text, document] of byText) {
     const hash = createHash("sha256").update(text).digest("hex");
-    for (const id of [hash, `sha256:${hash}`]) if (!byId.has(id)) byId.set(id, text);
+    for (const id of [hash, `sha256:${hash}`])
+      if ((byId.get(id) ?? document).text === text) foundById.set(id, { document, untilMs: document.untilMs });
   }
-  const documentById = new Map([...byId].map(([id, text]) => [id, byText.get(text)]));
   const ifCurrent = (document: TrustedDocument | undefined) =>
     document && document.untilMs > Date.now() ? document : undefined;
   return {
-    findById: (id) => ifCurrent(documentById.get(id)),
+    findById(id) {
+      const found = foundById.get(id);
+      return found && found.untilMs > Date.now() ? found.document : undefined;
+    },
     findByText: (text) => ifCurrent(byText.get(text)),
     list: () => [...byText.values()].filter(ifCurrent),
   };
+}
+
+interface FoundById {
+  readonly document: TrustedDocument | undefined;
+  /** Of the id: another id of the same text may expire later. */
+  readonly untilMs: number;
+}
+
+function isLast({ untilMs }: TrustedDocument, other: TrustedDocument | undefined): boolean {
+  return !other || untilMs >= other.untilMs;
 }
 
 export const noTrustedDocuments = createTrustedDocuments([]);

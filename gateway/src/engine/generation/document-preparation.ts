@@ -9,7 +9,10 @@ import type { DocumentValidator } from "./apollo-validation.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 
 export interface DocumentPreparation {
-  /** One after the other, so that at most one of them waits for a planner. Those that are prepared are skipped. Never rejects. */
+  /**
+   * One after the other, so that at most one of them waits for a planner. Those whose text is prepared are skipped. Ends the preparation of the
+   * documents of an earlier call, which are replaced. Never rejects.
+   */
   prepare(documents: readonly TrustedDocument[]): Promise<void>;
   /** Never evicted. Undefined if the document is not prepared, is not valid, or has no such operation. */
   find(document: TrustedDocument, operationName: string | undefined): ValidatedOperation | undefined;
@@ -32,14 +35,22 @@ interface PreparationParts {
 
 export function createDocumentPreparation(parts: PreparationParts): DocumentPreparation {
   const prepared = new WeakMap<TrustedDocument, PreparedDocument>();
+  let latest: readonly TrustedDocument[] = [];
   let isStopped = false;
   return {
     async prepare(documents) {
+      const byText = new Map(latest.map((document) => [document.text, prepared.get(document)]));
+      latest = documents;
+      for (const document of documents) {
+        const known = byText.get(document.text);
+        // An invalid one may have had wrong names of operations.
+        if (known?.kind === "valid") prepared.set(document, known);
+      }
       for (const document of documents) {
         if (prepared.has(document)) continue;
         // Requests are served in between.
         await setImmediate();
-        if (isStopped) return;
+        if (isStopped || latest !== documents) return;
         const result = await prepareDocument(document, parts);
         if (result) prepared.set(document, result);
       }
