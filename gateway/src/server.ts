@@ -130,8 +130,8 @@ export function createGateway(o: GatewayOptions): Gateway {
   const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
   const cacheSizes = () => listCacheSizes(generations.current, persistedQueries, entityCache);
-  const ownParts = { config, settings, generations, watcher, entityCache, admission, callerLimits };
-  const readState = createStateReader({ ...ownParts, cacheSizes });
+  const parts = { config, settings, generations, watcher, entityCache, admission, callerLimits, cacheSizes };
+  const readState = createStateReader(parts);
   const app = createApp({ config, observe, generations, send, graphiql, fullPath, readState });
   const handle = config.fastPath ? createFastPath({ ...paths, continueInFull: app }) : app;
   settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });
@@ -153,9 +153,7 @@ export function createGateway(o: GatewayOptions): Gateway {
       settings.close();
       admission.close();
       await generations.close();
-      await entityCache?.close();
-      await plannerPool.close();
-      await callerLimits.close();
+      await Promise.all([entityCache?.close(), plannerPool.close(), callerLimits.close()]);
       persistedQueries.close();
     },
   };

@@ -442,8 +442,10 @@ function relabel(
   rules: readonly Relabeling[],
   labels: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  return rules.reduce((current, { source_labels: sources, regex, target_label: target, replacement }) => {
+  const current = { ...labels };
+  for (const { source_labels: sources, regex, target_label: target, replacement } of rules) {
     const value = sources.map((label) => current[label] ?? "").join(";");
-    return new RegExp(`^(?:${regex})$`).test(value) ? { ...current, [target]: replacement } : current;
-  }, labels);
+    if (new RegExp(`^(?:${regex})$`).test(value)) current[target] = replacement;
+  }
+  return current;
 }

@@ -2,7 +2,7 @@
 import { persistedExchange } from "@urql/exchange-persisted";
 import createClient from "openapi-fetch";
 import { createContext, useContext } from "react";
-import { cacheExchange, Client, fetchExchange, type OperationContext, type TypedDocumentNode } from "urql";
+import { cacheExchange, Client, fetchExchange, type OperationContext } from "urql";
 import type { paths } from "./generated/rest.ts";
 import { createSend, type Send, withToken } from "./send.ts";
 
@@ -35,14 +35,16 @@ export function createApi(token: string | undefined) {
 
 /** Each document is sent as its id in clients/web, never as its text; queries by GET, so that caches can store the responses. */
 const trustedDocuments: Parameters<typeof persistedExchange>[0] = {
-  generateHash: (_, document) => Promise.resolve((document as GeneratedDocument).__meta__.hash),
+  generateHash: (_, document) => Promise.resolve((document as unknown as GeneratedDocument).__meta__.hash),
   enforcePersistedQueries: true,
   enableForMutation: true,
   preferGetForPersistedQueries: true,
 };
 
 /** `persistedDocuments` in codegen.ts adds the id. It is the hash of a sorted text, not of the text that urql has. */
-type GeneratedDocument = TypedDocumentNode & { readonly __meta__: { readonly hash: string } };
+interface GeneratedDocument {
+  readonly __meta__: { readonly hash: string };
+}
 
 export const ApiContext = createContext<Api | undefined>(undefined);
 

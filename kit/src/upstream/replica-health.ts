@@ -22,7 +22,7 @@ export interface ReplicaHealth {
   readonly state: HealthState;
   readonly isInService: boolean;
   /** Why the replica is ejected. Undefined while it is in service. */
-  readonly ejectionReason: string | undefined;
+  ejectionReason(): string | undefined;
   /** A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
   endPause(): void;
@@ -133,12 +133,11 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
 
   function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
     // The outcome of an attempt that started before the last ejection or restoration is ignored.
-    const wasInService = role === "regular";
-    if (wasInService !== isInService()) return undefined;
-    if (outcome === "success" && wasInService) streak = undefined;
+    if ((role === "regular") !== isInService()) return undefined;
+    if (outcome === "success" && role === "regular") streak = undefined;
     if (outcome === "success") return "success";
     // The first responses of a restarted replica are slow.
-    if (outcome === "slow" && !wasInService && streak?.reason !== "slow") return "success";
+    if (outcome === "slow" && role !== "regular" && streak?.reason !== "slow") return "success";
     if (role === "probe") return outcome === "inconclusive" ? "probe-inconclusive" : "probe-failure";
     if (role === "last-resort" || outcome === "inconclusive") return undefined;
     return addToStreak(outcome);
@@ -151,9 +150,7 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     get isInService() {
       return isInService();
     },
-    get ejectionReason() {
-      return isInService() ? undefined : toReason(pause.cause);
-    },
+    ejectionReason: () => (isInService() ? undefined : toReason(pause.cause)),
     isProbeDue(isIdempotent) {
       const probeDueAtMs = isIdempotent ? pause.endsAtMs : pause.endsAtMs + pauseMaxMs;
       return state === "ejected" && o.nowMs() >= probeDueAtMs;

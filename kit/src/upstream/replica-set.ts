@@ -122,9 +122,8 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       // After `reset`, a new connection to the same replica may work.
       return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
     },
-    hasHealthyAlternative(tried) {
-      return replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica));
-    },
+    hasHealthyAlternative: (tried) =>
+      replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica)),
     bestP99Ms: () => fastestOf(replicas)?.reads.p99Ms() ?? 0,
     recordLatency(replica, latencyMs, isRead) {
       replica.latency.record(latencyMs, isRead);
@@ -163,7 +162,7 @@ function fastestOf(replicas: readonly Replica<unknown>[]): ReplicaLatency | unde
 }
 
 function describeReplica({ name, inFlight, health }: Replica<unknown>): ReplicaStatus {
-  return { replica: name, state: health.state, inFlight, reason: health.ejectionReason };
+  return { replica: name, state: health.state, inFlight, reason: health.ejectionReason() };
 }
 
 interface HealthContext {

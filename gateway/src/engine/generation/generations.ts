@@ -154,8 +154,7 @@ export function createGenerations(o: GenerationsOptions): Generations {
   }
 
   function closeIfUnused(entry: GenerationEntry): void {
-    const isReplaced = entry !== current;
-    if (isReplaced && entry.pins === 0) close(entry);
+    if (entry !== current && entry.pins === 0) close(entry);
   }
 
   return {
