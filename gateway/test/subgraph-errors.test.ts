@@ -318,27 +318,30 @@ test.each([
   ["different", (id: number) => `{ person(id: ${id}) { name } }`],
   // Their fetches are shared.
   ["equal", () => "{ whoAmI }"],
-])("while a subgraph is silent, fields of %s queries fail at once with retryAfterSeconds, until it responds", async (_, queryOf) => {
-  library.people.isFrozen = true;
-  const opened = gateway.observations.length;
-  const waiting: ReturnType<typeof gateway.send>[] = [];
-  const breakerChanges = () =>
-    gateway.observations
-      .slice(opened)
-      .flatMap((observation) => (observation.kind === "breaker-changed" ? [observation.isOpen] : []));
-  for (let id = 0; !breakerChanges().includes(true) && id < 200; id++) {
-    waiting.push(gateway.send(queryOf(id)));
-    await sleep(50);
-  }
-  const { body } = await gateway.send("{ whoAmI }");
-  const extensions = { code: "SUBGRAPH_UNAVAILABLE", service: "people", retryAfterSeconds: 1 };
-  expect(body.errors).toMatchObject([{ path: ["whoAmI"], extensions }]);
-  library.people.isFrozen = false;
-  await vi.waitUntil(() => breakerChanges().at(-1) === false, { timeout: 20_000 });
-  expect((await gateway.send("{ whoAmI }")).body.errors).toBeUndefined();
-  // Those that were sent before do not wait for their deadlines.
-  for (const { body: late } of await Promise.all(waiting)) expect(late.errors).toMatchObject([{ extensions }]);
-});
+])(
+  "while a subgraph is silent, fields of %s queries fail at once with retryAfterSeconds, until it responds",
+  async (_, queryOf) => {
+    library.people.isFrozen = true;
+    const opened = gateway.observations.length;
+    const waiting: ReturnType<typeof gateway.send>[] = [];
+    const breakerChanges = () =>
+      gateway.observations
+        .slice(opened)
+        .flatMap((observation) => (observation.kind === "breaker-changed" ? [observation.isOpen] : []));
+    for (let id = 0; !breakerChanges().includes(true) && id < 200; id++) {
+      waiting.push(gateway.send(queryOf(id)));
+      await sleep(50);
+    }
+    const { body } = await gateway.send("{ whoAmI }");
+    const extensions = { code: "SUBGRAPH_UNAVAILABLE", service: "people", retryAfterSeconds: 1 };
+    expect(body.errors).toMatchObject([{ path: ["whoAmI"], extensions }]);
+    library.people.isFrozen = false;
+    await vi.waitUntil(() => breakerChanges().at(-1) === false, { timeout: 20_000 });
+    expect((await gateway.send("{ whoAmI }")).body.errors).toBeUndefined();
+    // Those that were sent before do not wait for their deadlines.
+    for (const { body: late } of await Promise.all(waiting)) expect(late.errors).toMatchObject([{ extensions }]);
+  },
+);
 
 test("a null that propagated to the subgraph's data makes every field of the fetch null, with an error for each", async () => {
   library.people.fault = respondWith({

@@ -79,10 +79,12 @@ function findProblems({ simulation, outcomes, writes }: Finished): readonly stri
   if (sent.length > sentMax) problems.push(`${sent.length} requests instead of ${sentMax}`);
   const sentWrites = sent.map(({ path }) => path).filter((path) => writes.has(path));
   if (new Set(sentWrites).size < sentWrites.length) problems.push("a write was sent twice");
-  const openings = seen.flatMap(({ atMs, observation: o }) => (o.kind === "breaker-changed" && o.isOpen ? [atMs] : []));
+  const openings = new Set(
+    seen.flatMap(({ atMs, observation: o }) => (o.kind === "breaker-changed" && o.isOpen ? [atMs] : [])),
+  );
   for (const { startedAtMs, endedAtMs, result } of outcomes) {
     const isRejected = result?.kind === "failed" && result.reason === "breaker-open";
-    const waitedMs = isRejected && !openings.includes(endedAtMs) ? 0 : 10_000;
+    const waitedMs = isRejected && !openings.has(endedAtMs) ? 0 : 10_000;
     if (endedAtMs - startedAtMs > waitedMs) problems.push("a request ended late");
   }
   return problems;

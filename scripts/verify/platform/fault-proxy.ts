@@ -19,13 +19,14 @@ export async function startFaultProxy(host: string, port: number, replicaUrl: st
     closeTogether(replica, client);
     client.pipe(replica);
     let earlierData = Promise.resolve();
-    replica.on("data", (chunk) => {
+    const sendAfter = async (earlier: Promise<void>, chunk: Buffer, dueMs: number) => {
+      await earlier;
+      if (performance.now() < dueMs) await sleep(dueMs - performance.now());
+      if (!client.destroyed) client.write(chunk);
+    };
+    replica.on("data", (chunk: Buffer) => {
       if (current.isReset) client.resetAndDestroy();
-      const dueMs = performance.now() + current.delayMs;
-      earlierData = earlierData.then(async () => {
-        if (performance.now() < dueMs) await sleep(dueMs - performance.now());
-        if (!client.destroyed) client.write(chunk);
-      });
+      earlierData = sendAfter(earlierData, chunk, performance.now() + current.delayMs);
     });
   }
 

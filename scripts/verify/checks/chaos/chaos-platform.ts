@@ -23,7 +23,7 @@ export interface ChaosPlatform {
   publish(text?: string): void;
 }
 
-export interface FaultableService {
+interface FaultableService {
   readonly replicas: Platform["replicas"]["users"];
   readonly proxies: readonly FaultProxy[];
   /** Publishes a dead address instead of this replica's, or the addresses of both. */
