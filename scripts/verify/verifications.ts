@@ -2,6 +2,7 @@
 import type { Verification } from "./verification.ts";
 import { alerts } from "./checks/alerts/alerts.ts";
 import { cache } from "./checks/cache/cache.ts";
+import { chaos } from "./checks/chaos/chaos.ts";
 import { compose } from "./checks/compose/compose.ts";
 import { differential } from "./checks/differential/differential.ts";
 import { durability } from "./checks/durability/durability.ts";
@@ -13,6 +14,7 @@ import { resilience } from "./checks/resilience/resilience.ts";
 import { rolling } from "./checks/rolling/rolling.ts";
 
 export const verifications: readonly Verification[] = [
+  chaos,
   durability,
   cache,
   differential,

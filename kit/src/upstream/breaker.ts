@@ -8,9 +8,13 @@ const limits = {
   silentP99s: 2,
   /** In a row, at each replica: one may have been lost, or this process was paused. */
   failedProbesToOpen: 2,
-  /** In a row. One may be of a replica that still starts. */
+  /** One may be of a replica that still starts. */
   successesToClose: 2,
-  /** From the end of one probe to the next, while it is open. */
+  /** Of each of them. Two in a row end within 2 s of the last response. */
+  confirmingMsMax: 400,
+  /** While it is open. Longer, since a replica that responds late is alive: it would never be used again on a machine that is busy. */
+  probeMsMax: 2_000,
+  /** Of each replica, while it is open. */
   probeEveryMs: 500,
 } as const;
 
@@ -30,8 +34,8 @@ export interface BreakerOptions<Replica> {
   readonly nowMs: () => number;
   listReplicas(): readonly Replica[];
   usualP99Ms(): number;
-  /** Resolves with whether the replica responded, whatever its status: an overloaded one is alive. Never rejects. */
-  probe(replica: Replica): Promise<boolean>;
+  /** Resolves with whether the replica responded in time, whatever its status: an overloaded one is alive. Never rejects. */
+  probe(replica: Replica, timeoutMs: number): Promise<boolean>;
   onChange(isOpen: boolean): void;
 }
 
@@ -51,7 +55,7 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
   async function confirm(): Promise<void> {
     const responsesBefore = responses;
     for (let round = 0; round < limits.failedProbesToOpen; round++) {
-      const results = await Promise.all(o.listReplicas().map(o.probe));
+      const results = await Promise.all(o.listReplicas().map((replica) => o.probe(replica, limits.confirmingMsMax)));
       const isSilent = responses === responsesBefore && !results.some(Boolean);
       if (!isSilent || isEnded) return change("closed");
     }
@@ -60,18 +64,28 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
     change("closed");
   }
 
-  /** One replica after the other; the one that responded again. */
+  /** Does not wait for earlier probes: one that was lost would delay the next. */
   async function probeUntilAlive(): Promise<void> {
-    let turn = 0;
-    for (let successes = 0; successes < limits.successesToClose;) {
-      await new Promise((resolve) => void setTimeout(resolve, limits.probeEveryMs).unref());
-      if (isEnded) return;
-      const replicas = o.listReplicas();
-      const replica = replicas[turn % replicas.length];
-      const isAlive = replica !== undefined && (await o.probe(replica));
-      successes = isAlive ? successes + 1 : 0;
-      if (!isAlive) turn++;
-    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let successes = 0;
+    const probe = async () => {
+      if (isEnded) return resolve();
+      if ((await respondsToProbe()) && ++successes >= limits.successesToClose) resolve();
+    };
+    const timer = setInterval(() => void probe(), limits.probeEveryMs).unref();
+    await promise;
+    clearInterval(timer);
+  }
+
+  /** Resolves at the first response of any replica, so that a replica that is still silent delays nothing. */
+  async function respondsToProbe(): Promise<boolean> {
+    const probes = o.listReplicas().map(async (replica) => {
+      if (!(await o.probe(replica, limits.probeMsMax))) throw new Error("No response");
+    });
+    return Promise.any(probes).then(
+      () => true,
+      () => false,
+    );
   }
 
   function change(next: BreakerState): void {

@@ -119,8 +119,6 @@ export interface UpstreamOptions<Connection> {
 
 /** Any response, such as 404 or 401 of a service without this path, shows that the replica is alive. */
 const probeRequest: TransportRequest = { method: "GET", path: "/health/live", headers: [] };
-/** Two in a row end within 2 s of the last response. */
-const probeTimeoutMs = 400;
 const noResponseError = new Error("No replica responds, not to probes either");
 
 const defaultAttemptsMax = 3;
@@ -193,7 +191,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       nowMs,
       listReplicas: this.#replicas.list,
       usualP99Ms: this.#replicas.bestP99Ms,
-      probe: (replica) => this.#probe(replica),
+      probe: (replica, timeoutMs) => this.#probe(replica, timeoutMs),
       onChange: (isOpen) => {
         observe({ kind: "breaker-changed", isOpen });
         if (isOpen) for (const deadline of this.#waitingReads.items()) deadline.end("breaker-open", noResponseError);
@@ -361,8 +359,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return next;
   }
 
-  async #probe(replica: Replica<Connection>): Promise<boolean> {
-    const deadline = createDeadline(probeTimeoutMs, undefined);
+  async #probe(replica: Replica<Connection>, timeoutMs: number): Promise<boolean> {
+    const deadline = createDeadline(timeoutMs, undefined);
     try {
       const result = await this.#probeTransport(replica, probeRequest, deadline);
       if (result.kind === "response" && result.body instanceof Readable) result.body.destroy();

@@ -92,6 +92,19 @@ test("a service that serves one long request at a time, and no probe meanwhile, 
   expect(seen).toEqual([]);
 });
 
+test("a service that is slow after its silence is used again, also while one replica is still silent", async () => {
+  const replicas = await start(2, hang);
+  const { upstream, seen } = open(replicas.map(({ url }) => url));
+  for (let sent = 0; !breakerChanges(seen).includes(true) && sent < 500; sent++) {
+    void upstream.send({ ...read, timeoutMs: 5_000 });
+    await sleep(50);
+  }
+  const slow: Respond = (response) => void setTimeout(() => response.end("slow"), 700);
+  const [first] = replicas;
+  if (first) first.respond = slow;
+  await vi.waitUntil(() => breakerChanges(seen).at(-1) === false, { timeout: 10_000 });
+});
+
 test("rejections for overload and clients that disconnect do not open it", async () => {
   const replicas = await start(2, respondUnavailable);
   const { upstream, seen } = open(replicas.map(({ url }) => url));

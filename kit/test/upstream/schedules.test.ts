@@ -10,7 +10,7 @@ afterAll(() => {
 /** 10,000 found no more. */
 const scheduleCount = 1_000;
 const retryBudget = { perRequest: 0.05, perSecond: 0, burstMax: 2 };
-/** A probe in flight fails after 400 ms; then two succeed, each after a pause of 500 ms. */
+/** The first of two probes, 500 ms apart, may just have been sent in vain. */
 const closesWithinMs = 1_500;
 
 interface Finished {

@@ -52,7 +52,9 @@ export function startSimulation(
   seed: number,
   options: Partial<UpstreamOptions<SimulatedReplica>> = {},
 ): Simulation {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "performance"] });
+  vi.useFakeTimers({
+    toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "performance"],
+  });
   const draw = createDraws(seed);
   const replicas = Array.from({ length: replicaCount }, (_, index): SimulatedReplica => {
     return { name: `http://10.0.0.${index + 1}`, behaviour: steady(5) };

@@ -17,9 +17,10 @@ export interface PlatformPostgres {
   /** Starts the server again on the same files. Resolves when it accepts statements. */
   start(): Promise<void>;
   /**
-   * Crashes the server and starts it again. SIGQUIT is PostgreSQL's immediate shutdown: all of its processes exit at once, and the next start recovers
-   * from the log, as after SIGKILL, which would leave its child processes behind.
+   * SIGQUIT is PostgreSQL's immediate shutdown: all of its processes exit at once, and the next start recovers from the log, as after SIGKILL, which
+   * would leave its child processes behind.
    */
+  crash(): Promise<void>;
   killAndRestart(): Promise<void>;
 }
 
@@ -39,14 +40,19 @@ export async function startPostgres(
     server = await startServer();
   };
 
+  const crash = async () => {
+    process.kill(server.pid, "SIGQUIT");
+    await server.exited;
+  };
+
   return {
     createDatabase: (name) => ensureDatabase(superuserUrl, { name, role: name, password: name }),
     query: (database, text, values = []) => query(superuserUrl, database, text, values),
     stop: () => server.stop(),
     start,
+    crash,
     async killAndRestart() {
-      process.kill(server.pid, "SIGQUIT");
-      await server.exited;
+      await crash();
       await start();
     },
   };

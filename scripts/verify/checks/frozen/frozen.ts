@@ -1,10 +1,12 @@
-// Freezes one of two replicas under reads: it accepts connections and never responds, as a process that is deadlocked or swapped out.
+// Freezes one of two replicas under reads, then both: it accepts connections and never responds, as a process that is deadlocked or swapped out.
 import { setTimeout as sleep } from "node:timers/promises";
 import { replicaOf, startPlatform } from "../../platform/platform.ts";
-import { createHttpClient, findResponseProblem, type HttpClientRequest } from "../../traffic/http-client.ts";
+import { createHttpClient, findResponseProblem } from "../../traffic/http-client.ts";
 import { describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
 import { userAt } from "../../traffic/seeded.ts";
 import { defineVerification } from "../../verification.ts";
+import { verifyAllFrozen } from "./all-frozen.ts";
+import { createGet, createQuery } from "./reads.ts";
 
 /** Reads that may fail per endpoint. Without a deadline per attempt 16 of 1,320 failed, each after 10 s. */
 const failuresMax = 3;
@@ -12,7 +14,9 @@ const ejectedWithinMs = 2_000;
 /** More than the latencies from which the deadline of an attempt follows (kit/src/upstream/latency-window.ts): the first responses are slow. */
 const warmUpReads = 300;
 const pollMs = 20;
+const settleMs = 3_000;
 
+/** Each user is read once in 1,000 requests, so the REST proxy's cache serves few of them. */
 const endpoints = {
   gateway: { metric: "tributary_gateway_replicas_ejected", createRequest: createQuery },
   "rest-proxy": { metric: "tributary_rest_replicas_ejected", createRequest: createGet },
@@ -22,12 +26,13 @@ export const frozen = defineVerification({
   name: "frozen",
   summary: "almost no read fails when a replica stops responding without closing its connections",
   description: `Starts two replicas of users, the gateway and the REST proxy, and reads users through both at a fixed rate. Then it stops the process of one
-replica with SIGSTOP. The other replica must serve the reads, and both endpoints must eject the frozen one.`,
+replica with SIGSTOP. The other replica must serve the reads, and both endpoints must eject the frozen one. Then it stops both replicas, under different
+and under equal reads: soon both endpoints must reject each read at once, and serve reads again soon after the processes continue.`,
   options: {
     perSecond: { kind: "number", min: 10, max: 1_000, fallback: 40, why: "reads per second through each endpoint" },
     seconds: { kind: "number", min: 3, max: 600, fallback: 30, quick: 5, why: "how long the replica is frozen" },
   },
-  control: "both replicas are frozen", // Then each claim with `control: "fails"` has to fail; others are not judged.
+  control: "both replicas are frozen, and later none", // Then each claim with `control: "fails"` has to fail; others are not judged.
   async run({ options, isControl, claim, print, onCleanup }) {
     const replicas = { users: 2, gateway: 1, "rest-proxy": 1 };
     const platform = await startPlatform({ run: { onCleanup }, isSeeded: true, replicas });
@@ -36,7 +41,7 @@ replica with SIGSTOP. The other replica must serve the reads, and both endpoints
       const client = createHttpClient(replica.url);
       onCleanup(() => client.close());
       const send = async (requestNumber: number) => {
-        const response = await client.send(createRequest(requestNumber));
+        const response = await client.send(createRequest(userAt(requestNumber)));
         return findResponseProblem(response, [200], () => true);
       };
       return { name, metric, replica, load: startLoad({ perSecond: options.perSecond, send }) };
@@ -65,6 +70,11 @@ replica with SIGSTOP. The other replica must serve the reads, and both endpoints
       });
     }
     for (const replica of frozenReplicas) replica.signal("SIGCONT");
+    // The gateway and the REST proxy restore a replica by a probe that it has to respond to.
+    await sleep(settleMs);
+    for (const reads of ["different", "equal"] as const) {
+      await verifyAllFrozen(platform, reads, options.perSecond, { isControl, claim });
+    }
   },
 });
 
@@ -84,17 +94,4 @@ async function measureEjection(admin: string, metric: string): Promise<number> {
     await sleep(pollMs);
   }
   return Infinity;
-}
-
-function createQuery(requestNumber: number): HttpClientRequest {
-  const body = JSON.stringify({
-    query: "query ($id: ID!) { user(id: $id) { name } }",
-    variables: { id: userAt(requestNumber) },
-  });
-  return { method: "POST", path: "/graphql", headers: { "content-type": "application/json" }, body };
-}
-
-/** Each user is read once in 1,000 requests, so the REST proxy's cache serves few of them. */
-function createGet(requestNumber: number): HttpClientRequest {
-  return { method: "GET", path: `/v2/users/${userAt(requestNumber)}` };
 }

@@ -1,4 +1,4 @@
-// Tests the gateway against wrong subgraphs, hostile clients, disconnects, killed replicas and frequent supergraph changes.
+// Tests the gateway against wrong subgraphs, hostile clients, disconnects and frequent supergraph changes.
 import { pinOwnProcess } from "../../platform/cores.ts";
 import { defineVerification } from "../../verification.ts";
 import { abortsCheck } from "./aborts.ts";
@@ -8,7 +8,6 @@ import { generationsCheck } from "./generations.ts";
 import { introspectionCheck } from "./introspection.ts";
 import { memoryCheck } from "./memory.ts";
 import { plannerCheck } from "./planner.ts";
-import { replicasCheck } from "./replicas.ts";
 import { swapsCheck } from "./swaps.ts";
 import { wrongResponsesCheck } from "./wrong-responses.ts";
 
@@ -18,7 +17,6 @@ const checks: readonly ResilienceCheck[] = [
   attacksCheck,
   plannerCheck,
   abortsCheck,
-  replicasCheck,
   swapsCheck,
   generationsCheck,
   introspectionCheck,
@@ -29,8 +27,8 @@ const names = checks.map(({ name }) => name);
 export const resilience = defineVerification({
   name: "resilience",
   summary: "wrong subgraphs, hostile clients and new supergraphs affect no other request to the gateway",
-  description: `Starts gateways with subgraphs that respond wrongly, slowly or not at all, with clients that attack or disconnect, with replicas that are
-killed and with supergraphs that change, and measures the responses to all other clients. The subgraphs are those of the gateway's tests
+  description: `Starts gateways with subgraphs that respond wrongly, slowly or not at all, with clients that attack or disconnect, and
+with supergraphs that change, and measures the responses to all other clients. The subgraphs are those of the gateway's tests
 (gateway/test/helpers). The gateway runs on the first core, clients and subgraphs on the second: use an otherwise idle machine.
 
 ${checks.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,

@@ -19,7 +19,7 @@ import {
   runRollout,
   waitUntilInRotation,
 } from "../rollout/rollout.ts";
-import { createDnsOverrides, hasLoopbackNetwork, type DnsOverrides } from "./test-dns.ts";
+import { createDnsOverrides, hasLoopbackNetwork, type DnsOverrides } from "../../platform/test-dns.ts";
 
 const probeEveryMs = 200;
 /** Longer than the balancer takes to find that a process is not ready, and long enough for each client's next request. */

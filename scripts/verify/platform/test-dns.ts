@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { VerificationRun } from "../../verification.ts";
+import type { VerificationRun } from "../verification.ts";
 
 /** Only on Linux are all addresses of 127.0.0.0/8 local without configuration. */
 export const hasLoopbackNetwork = process.platform === "linux";

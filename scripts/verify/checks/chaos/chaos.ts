@@ -1,0 +1,277 @@
+// Random faults under load, also several at a time, and what must hold whatever happens.
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Replica, replicaOf } from "../../platform/platform.ts";
+import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
+import { auditComments } from "../../traffic/audit.ts";
+import { createHttpClient } from "../../traffic/http-client.ts";
+import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
+import type { ConfirmedOrder } from "../durability/buyers.ts";
+import { auditOrders } from "../durability/order-audit.ts";
+import { type ChaosPlatform, startChaosPlatform } from "./chaos-platform.ts";
+import { type Clients, type Failure, startClients } from "./clients.ts";
+import { begin } from "./faults.ts";
+import { createSchedule, describeFault, type Fault, type FaultKind, faultKinds } from "./schedule.ts";
+
+/** From the end of a fault until no request fails. */
+const recoveryMs = 3_000;
+const warmUpMs = 5_000;
+const initialStock = 1_000_000;
+/** What clients may receive during a fault. All but the timeouts say that the request can be sent again. */
+const faultCodes: ReadonlySet<string> = new Set([
+  "SUBGRAPH_UNAVAILABLE",
+  "SUBGRAPH_TIMEOUT",
+  "DEADLINE_EXCEEDED",
+  "IDEMPOTENCY_KEY_IN_FLIGHT",
+  "OVERLOADED",
+  "SERVICE_UNAVAILABLE",
+  "bad-gateway",
+  "service-unavailable",
+  "gateway-timeout",
+  "idempotency-key-in-flight",
+]);
+/** Within this time after the load no request is in flight, and each process has almost as few files and sockets open as before it. */
+const settledWithinMs = 30_000;
+const openFilesMore = 40;
+const failuresShownMax = 8;
+const failureCharsMax = 60;
+
+export const chaos = defineVerification({
+  name: "chaos",
+  summary: "whatever fails at random, no order is lost or doubled, and requests fail only meanwhile",
+  description: `Starts two replicas of each service, the gateway and the REST proxy. Clients read and write through both, while faults of these kinds occur
+at random: ${faultKinds.join(", ")}.
+A schedule of faults follows from its seed, which each claim names: --seed N --schedules 1 runs it again, --faults with fewer kinds finds the cause.`,
+  options: {
+    seed: {
+      kind: "number",
+      min: 1,
+      max: 1_000_000_000,
+      fallback: 1,
+      why: "of the first schedule; the next has the next number",
+    },
+    schedules: { kind: "number", min: 1, max: 10_000, fallback: 20, quick: 1, why: "schedules, one after the other" },
+    seconds: {
+      kind: "number",
+      min: 12,
+      max: 3_600,
+      fallback: 60,
+      quick: 24,
+      why: "for which a schedule runs, after 5 s without faults",
+    },
+    perSecond: {
+      kind: "number",
+      min: 1,
+      max: 1_000,
+      fallback: 30,
+      why: "requests per second through both endpoints together",
+    },
+    faults: { kind: "names", of: faultKinds, why: "only these kinds" },
+    logs: {
+      kind: "text",
+      placeholder: "FOLDER",
+      why: "writes the output of each process into this folder, one file each",
+    },
+  },
+  // Each claim must find its bug.
+  control:
+    "clients send another user's token, unknown fields, and orders and comments twice; an order is deleted; a process is killed; connections stay open",
+  async run(run) {
+    const { options, isControl, print } = run;
+    if (!hasLoopbackNetwork)
+      throw new SkippedError("the replicas need several loopback addresses, which only Linux has");
+    const chaosPlatform = await startChaosPlatform(run, options.logs);
+    const { platform } = chaosPlatform;
+    await platform.postgres.query("orders", "truncate orders, order_lines, idempotency_records");
+    await platform.postgres.query("orders", "update products set stock = $1", [initialStock]);
+    const processes = Object.values(platform.replicas).flat();
+    const orders: ConfirmedOrder[] = [];
+    for (let seed = options.seed; seed < options.seed + options.schedules; seed++) {
+      const schedule = createSchedule(seed, options.seconds, options.faults as readonly FaultKind[]);
+      print(`\nseed ${seed}\n${schedule.map((fault) => `  ${describeFault(fault)}`).join("\n")}`);
+      const before = await readMetrics(processes);
+      const clients = await startClients({
+        graphqlUrl: replicaOf(platform, "gateway").url,
+        restUrl: replicaOf(platform, "rest-proxy").url,
+        issuer: platform.issuer,
+        run: `chaos-${seed}`,
+        perSecond: options.perSecond,
+        isControl,
+      });
+      run.onCleanup(() => clients.stop());
+      await sleep(warmUpMs);
+      const startMs = performance.now();
+      const active = await runSchedule(chaosPlatform, schedule);
+      await clients.stop();
+      orders.push(...clients.orders);
+      await judge({ chaosPlatform, processes, seed, clients, orders, active, startMs, before }, run);
+    }
+  },
+});
+
+interface ActiveFault {
+  readonly kind: FaultKind;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Resolves after the recovery from the last fault. */
+async function runSchedule(chaosPlatform: ChaosPlatform, schedule: readonly Fault[]): Promise<readonly ActiveFault[]> {
+  const active = await Promise.all(
+    schedule.map(async ({ kind, target, atMs, durationMs }) => {
+      await sleep(atMs);
+      const startMs = performance.now();
+      const end = await begin[kind](chaosPlatform, target);
+      await sleep(durationMs);
+      await end();
+      return { kind, startMs, endMs: performance.now() };
+    }),
+  );
+  await sleep(2 * recoveryMs);
+  return active;
+}
+
+interface Outcome {
+  readonly chaosPlatform: ChaosPlatform;
+  readonly processes: readonly Replica[];
+  readonly seed: number;
+  readonly clients: Clients;
+  /** Of this schedule and those before. */
+  readonly orders: readonly ConfirmedOrder[];
+  readonly active: readonly ActiveFault[];
+  readonly startMs: number;
+  readonly before: ProcessMetrics;
+}
+
+async function judge(
+  outcome: Outcome,
+  run: Pick<VerificationRun, "claim" | "print" | "isControl" | "onCleanup">,
+): Promise<void> {
+  const { chaosPlatform, processes, seed, clients, orders, active, startMs, before } = outcome;
+  const { platform } = chaosPlatform;
+  const claim = (text: string, holds: boolean, measured: string) =>
+    run.claim(`seed ${seed}: ${text}`, holds, { measured, control: "fails" });
+
+  const isDuringFault = ({ dueMs, endMs }: Failure) =>
+    active.some((fault) => dueMs <= fault.endMs + recoveryMs && endMs >= fault.startMs);
+  const foreign = clients.failures.filter(({ codes }) => codes.includes("foreign"));
+  const unexpected = clients.failures.filter((failure) => !isDuringFault(failure));
+  const undocumented = clients.failures.filter(
+    (failure) => !failure.codes.every((code) => faultCodes.has(code)) && !foreign.includes(failure),
+  );
+  run.print(`${clients.failures.length} requests failed: ${describe(clients.failures, startMs)}`);
+  claim("no response is that of another caller or request", foreign.length === 0, describe(foreign, startMs));
+  claim(
+    `no request fails later than ${recoveryMs} ms after a fault`,
+    unexpected.length === 0,
+    describe(unexpected, startMs),
+  );
+  claim("failed requests have documented codes", undocumented.length === 0, describe(undocumented, startMs));
+
+  if (run.isControl) await plantOutsideOfClients(outcome, run.onCleanup);
+  const ordersAudit = await auditOrders(platform.postgres, orders, initialStock);
+  const { confirmed, ...faultsOfOrders } = ordersAudit;
+  const areOrdersRight = confirmed > 0 && Object.values(faultsOfOrders).every((count) => count === 0);
+  claim("each order is stored once, as ordered", areOrdersRight, JSON.stringify(ordersAudit));
+  const rest = createHttpClient(replicaOf(platform, "rest-proxy").url);
+  const comments = await auditComments(rest, `chaos-${seed}`, clients.comments);
+  rest.close();
+  const areCommentsRight = comments.lost.length === 0 && comments.duplicated.length === 0;
+  claim("each confirmed comment is stored, and none twice", areCommentsRight, JSON.stringify(comments));
+
+  const after = await readSettledMetrics(processes, before);
+  const ended = processes.filter(({ name }) => !after.has(name)).map(({ name }) => name);
+  claim("no process has ended by itself", ended.length === 0, ended.join(", ") || "none");
+  const grown = [...after].filter(([name, metrics]) => !isSettled(metrics, before.get(name)));
+  claim(
+    "no request, file or connection remains",
+    grown.length === 0,
+    JSON.stringify(grown.map(([name, metrics]) => [name, metrics, before.get(name)])),
+  );
+  // The gateway reports a supergraph that it rejects by an error, because an operator has to act.
+  const rejected = (name: string) =>
+    name.startsWith("gateway") ? 2 * active.filter(({ kind }) => kind === "bad-supergraph").length : 0;
+  const errors = [...after]
+    .filter(([name, { errorLines }]) => errorLines - (before.get(name)?.errorLines ?? 0) > rejected(name))
+    .map(([name]) => name);
+  run.claim(`seed ${seed}: no process logs an error, which would be a bug`, errors.length === 0, {
+    measured: errors.join(", ") || "none",
+  });
+}
+
+/** An order is deleted, a replica killed, and connections to the gateway stay open. */
+async function plantOutsideOfClients(
+  { chaosPlatform, orders }: Outcome,
+  onCleanup: VerificationRun["onCleanup"],
+): Promise<void> {
+  const { platform } = chaosPlatform;
+  for (const table of ["idempotency_records where order_id", "order_lines where order_id", "orders where id"]) {
+    await platform.postgres.query("orders", `delete from ${table} = $1`, [orders[0]?.id]);
+  }
+  await replicaOf(platform, "posts", 1).end("SIGKILL");
+  const { hostname, port } = new URL(replicaOf(platform, "gateway").url);
+  const sockets = Array.from({ length: 2 * openFilesMore }, () =>
+    connect(Number(port), hostname).on("error", () => {}),
+  );
+  const keepOpen = setInterval(() => {
+    for (const socket of sockets)
+      if (socket.writable) socket.write("GET /health/live HTTP/1.1\r\nHost: gateway\r\n\r\n");
+  }, 1_000);
+  onCleanup(() => {
+    clearInterval(keepOpen);
+    for (const socket of sockets) socket.destroy();
+  });
+}
+
+interface Metrics {
+  readonly inFlight: number;
+  readonly openFiles: number;
+  readonly errorLines: number;
+}
+
+/** By the name of a process. Without those that do not run. */
+type ProcessMetrics = ReadonlyMap<string, Metrics>;
+
+async function readMetrics(processes: readonly Replica[]): Promise<ProcessMetrics> {
+  const read = processes.map(async ({ name, admin }) => {
+    const text = await fetch(`http://${admin}/metrics`).then(
+      (response) => response.text(),
+      () => undefined,
+    );
+    return text === undefined ? [] : [[name, parseMetrics(text)] as const];
+  });
+  return new Map((await Promise.all(read)).flat());
+}
+
+function parseMetrics(text: string): Metrics {
+  const sum = (pattern: RegExp) => [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+  return {
+    inFlight: sum(/^tributary_\w+_in_flight(?:\{.*\})? (\d+)$/gm),
+    openFiles: sum(/^process_open_fds (\d+)$/gm),
+    errorLines: sum(/^tributary_log_lines_total\{.*level="(?:error|fatal)".*\} (\d+)$/gm),
+  };
+}
+
+async function readSettledMetrics(processes: readonly Replica[], before: ProcessMetrics): Promise<ProcessMetrics> {
+  const startMs = performance.now();
+  for (;;) {
+    const metrics = await readMetrics(processes);
+    const areSettled = [...metrics].every(([name, ofProcess]) => isSettled(ofProcess, before.get(name)));
+    if (areSettled || performance.now() - startMs > settledWithinMs) return metrics;
+    await sleep(500);
+  }
+}
+
+function isSettled({ inFlight, openFiles }: Metrics, before: Metrics | undefined): boolean {
+  return inFlight === 0 && openFiles <= (before?.openFiles ?? Infinity) + openFilesMore;
+}
+
+/** "3× a post: SUBGRAPH_UNAVAILABLE (12.1 to 13.5 s)": when they were due. */
+function describe(failures: readonly Failure[], startMs: number): string {
+  const groups = Map.groupBy(failures, ({ name, codes }) => `${name}: ${codes.join("+").slice(0, failureCharsMax)}`);
+  const toSeconds = (dueMs = 0) => ((dueMs - startMs) / 1_000).toFixed(1);
+  const texts = [...groups].map(([text, group]) => {
+    return `${group.length}× ${text} (${toSeconds(group[0]?.dueMs)} to ${toSeconds(group.at(-1)?.dueMs)} s)`;
+  });
+  return texts.slice(0, failuresShownMax).join("; ") || "none";
+}
