@@ -112,7 +112,8 @@ export async function startPlatform(
 async function startProxy(addresses: Readonly<Record<string, string>>, observers: ProxyObservers = {}) {
   const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
   const table = createRouteTable(loadRoutes(routesFile));
-  const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
+  const retirements = { DEPRECATED_VERSIONS: "1=-30d", SUNSET_VERSIONS: "1=+180d" };
+  const config = readProxyConfig({ ...addresses, ...retirements, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
   const proxy = createRestProxy({
     config,
     table,
