@@ -2,8 +2,8 @@
 export const shortQueueMax = 32;
 /** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2), or much shorter after it, is a burst. */
 const burstMsMax = 250;
-/** A pause of the process for 400 ms at 70 % of its capacity leaves a queue that becomes so much shorter in that time. */
-const shorterShare = 0.75;
+/** A pause of the process for 200 ms at 70 % of its capacity leaves a queue that becomes so much shorter in that time. */
+const shorterShare = 0.5;
 
 /** A queue that remains long. It stands until it was short and rejected none for `burstMsMax`. */
 export interface StandingQueue {

@@ -276,15 +276,15 @@ test("the list of replicas says why one is ejected, until it is restored", () =>
   for (let i = 0; i < 5; i++) set.endAttempt(a, set.startAttempt(a), "failure", reset);
   const b = { replica: "b", state: "healthy", inFlight: 0, reason: undefined };
   const listA = (state: string, reason?: string) => [{ replica: "a", state, inFlight: 0, reason }, b];
-  expect(set.list()).toEqual(listA("ejected", "socket hang up"));
+  expect(set.listStatuses()).toEqual(listA("ejected", "socket hang up"));
   clock.nowMs = 1_000;
   set.endAttempt(a, set.startAttempt(a), "timeout", new Error("timeout"));
-  expect(set.list()).toEqual(listA("ejected", "timeout"));
+  expect(set.listStatuses()).toEqual(listA("ejected", "timeout"));
   clock.nowMs = 10_000;
   end(a, "success");
-  expect(set.list()).toEqual(listA("healthy"));
+  expect(set.listStatuses()).toEqual(listA("healthy"));
   end(a, "draining", 2);
-  expect(set.list()).toEqual(listA("ejected", "draining"));
+  expect(set.listStatuses()).toEqual(listA("ejected", "draining"));
 });
 
 test("a healthy alternative is another replica that is healthy and was not tried", () => {
