@@ -216,7 +216,7 @@ test("every other process knows the addresses of external services, and follows 
 test("an external service with metrics is scraped and watched, and the platform's owners review what it may do", () => {
   const prometheus = read("infra/observability/prometheus.yml");
   expect(prometheus).toContain("names: [py-parts], type: A, port: 9500");
-  expect(prometheus).not.toContain("far-parts");
+  expect(prometheus).not.toContain("job_name: far-parts");
   const alerts = read("infra/observability/rules/alerts.yml");
   expect(alerts).toContain('absent(up{job="py-parts"})');
   expect(alerts).not.toContain("far-parts");
@@ -325,7 +325,10 @@ function plantContract(name: string, port: number, external: object): void {
   const operation = { operationId: name.replace("-", ""), summary: "One", responses: { 200: { description: "It." } } };
   const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
   const paths = { [`/rest/v2/${name}/{id}`]: { parameters, get: operation } };
-  write(`services/${name}/openapi.json`, JSON.stringify({ openapi: "3.1.0", info: {}, paths }));
+  write(
+    `services/${name}/openapi.json`,
+    JSON.stringify({ openapi: "3.1.0", info: { title: name, version: "2" }, paths }),
+  );
 }
 
 function generate(...args: readonly string[]): Promise<number> {

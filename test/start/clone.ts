@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
-const folders = ["kit", "services", "gateway", "rest-proxy", "infra", "supergraph", "scripts"];
+const folders = ["clients", "kit", "services", "gateway", "rest-proxy", "infra", "supergraph", "scripts"];
 
 /** Copies the platform's source into a temporary folder, so that a test can save files as a developer does. */
 export function cloneRepository(): string {
