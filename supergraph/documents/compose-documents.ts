@@ -111,7 +111,6 @@ function describeVersion(version: number): Json {
       contact: { name: "The platform team" },
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
-    externalDocs: { url: `/docs/v${version}`, description: "The same document as web pages." },
     servers: [{ url: `/v${version}`, description: serverDescription, "x-internal": false }],
   };
 }
