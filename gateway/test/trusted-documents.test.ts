@@ -40,8 +40,11 @@ const createSettingsStoreOf = (yaml: string) => {
   const environment = { SUPERGRAPH_FILE: "unused" };
   return createSettingsStore(parseSettings(yaml, "gateway.yaml", environment), readConfig(environment), environment);
 };
-// oxlint-disable-next-line typescript/no-explicit-any -- of responses of every shape
-const codeOf = ({ body }: { readonly body: any }) => body.errors?.[0].extensions.code as unknown;
+interface GraphqlErrors {
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
+const codeOf = ({ body }: { readonly body: unknown }) => (body as GraphqlErrors).errors?.[0]?.extensions.code;
 
 test.each(["off", "log", "enforce"])(
   "with mode %s a document is executed by each of its ids, on both paths",
