@@ -5,6 +5,7 @@ import type { Options, OptionValues, Verification } from "./verification.ts";
 export interface CommandLine {
   readonly options: OptionValues<Options>;
   readonly isControl: boolean;
+  readonly isQuick: boolean;
   readonly isHelp: boolean;
 }
 
@@ -26,6 +27,7 @@ export function readCommandLine(options: Options, args: readonly string[]): Comm
   return {
     options: Object.fromEntries(values) as CommandLine["options"],
     isControl: control === true,
+    isQuick: quick === true,
     isHelp: help === true,
   };
 }
@@ -45,21 +47,14 @@ function readValue(option: Options[string], text: string | undefined, isQuick: b
     const names = text?.split(",") ?? quickNames ?? option.of;
     return names.every((name) => option.of.includes(name)) ? names : invalid;
   }
-  const quickNumber = isQuick ? option.quick : undefined;
-  const number = text === undefined ? (quickNumber ?? option.fallback) : readInteger(text);
-  const isInRange = number >= option.min && number <= option.max;
-  return isInRange ? number : invalid;
-}
-
-/** @returns NaN for a text that is no whole number. NaN is in no range. */
-function readInteger(text: string): number {
-  return integerPattern.test(text) ? Number(text) : Number.NaN;
+  if (text !== undefined) return integerPattern.test(text) ? Number(text) : invalid;
+  return (isQuick ? option.quick : undefined) ?? option.fallback;
 }
 
 function describeValidValues(option: Options[string]): string {
   if (option.kind === "text") return `a ${option.placeholder}, not empty`;
   if (option.kind === "names") return `one or more of ${option.of.join(", ")}, separated by commas`;
-  return `a whole number from ${toText(option.min)} to ${toText(option.max)}`;
+  return "a whole number";
 }
 
 /** The text of `npm run verify -- NAME --help`. */
@@ -68,8 +63,7 @@ export function describeVerification({ name, description, options, control }: Ve
     `--${toFlag(key)} ${placeholderOf(option)}`,
     describeOption(option),
   ]);
-  const hasQuickValues = Object.values(options).some((option) => "quick" in option);
-  if (hasQuickValues) rows.push(["--quick", "a short run, as in .ci/run"]);
+  rows.push(["--quick", "a short run, as in .ci/run, if it can be shorter"]);
   rows.push(["--control", `${control}: passes only if the claims show it`]);
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
   const lines = rows.map(([flag, why]) => `  ${flag.padEnd(width)}${why}`);
@@ -88,7 +82,7 @@ function describeOption(option: Options[string]): string {
     return `${option.why}, of: ${option.of.join(", ")}${quickNames}`;
   }
   const quick = option.quick === undefined ? "" : ` (${toText(option.quick)} with --quick)`;
-  return `${option.why}, ${toText(option.min)} to ${toText(option.max)}; ${toText(option.fallback)} by default${quick}`;
+  return `${option.why}; ${toText(option.fallback)} by default${quick}`;
 }
 
 /** `perSecond` to `per-second`. */

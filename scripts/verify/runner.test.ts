@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CheckContext, type ResilienceCheck, runCheck, sizes } from "./checks/resilience/check.ts";
+import { type CheckContext, type ResilienceCheck, runCheck } from "./checks/resilience/check.ts";
 import { GatewayFault } from "./checks/resilience/tested-gateway.ts";
 import { runVerification } from "./runner.ts";
 import { defineVerification, MissingToolError, SkippedError, type VerificationRun } from "./verification.ts";
@@ -106,7 +106,7 @@ async function runResilience(
     name: "resilience",
     summary: "",
     description: "",
-    options: sizes,
+    options: {},
     control: "",
     run: (run) => runCheck(check, run),
   });

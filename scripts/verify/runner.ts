@@ -16,7 +16,7 @@ export async function runVerification(
 ): Promise<ExitCode> {
   const commandLine = readOrPrintProblem(verification, args, print);
   if (commandLine === undefined) return 2;
-  const { options, isControl, isHelp } = commandLine;
+  const { options, isControl, isQuick, isHelp } = commandLine;
   if (isHelp) {
     print(describeVerification(verification));
     return 0;
@@ -28,6 +28,7 @@ export async function runVerification(
     const run = {
       options,
       isControl,
+      isQuick,
       print,
       claim: claims.judge,
       onCleanup: cleanups.add,

@@ -3,8 +3,6 @@
 
 interface NumberOption {
   readonly kind: "number";
-  readonly min: number;
-  readonly max: number;
   readonly fallback: number;
   /** The value with `--quick`; without it, `--quick` does not change the number. */
   readonly quick?: number;
@@ -58,6 +56,8 @@ export interface VerificationRun<O extends Options = Options> {
   readonly options: OptionValues<O>;
   /** Whether this run is a control: the verification itself then breaks what its `control` says. */
   readonly isControl: boolean;
+  /** Whether the run has to be short. */
+  readonly isQuick: boolean;
   readonly print: (line: string) => void;
   /** Prints and records whether a promise holds. */
   claim(text: string, holds: boolean, options?: ClaimOptions): void;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { readCommandLine } from "./command-line.ts";
@@ -22,9 +22,12 @@ test("every night each verification runs in full, and its control", () => {
   expect(commands.filter(([name]) => !verifications.some((one) => one.name === name))).toEqual([]);
 });
 
-test("every night the tests run with coverage, whose limits .ci/run does not check", () => {
+test("every night the tests run with coverage, and the unit tests of the alerts, which .ci/run does not run", () => {
   const steps: readonly { readonly run?: string }[] = workflow.jobs.coverage.steps;
-  expect(steps.map(({ run }) => run)).toContain("npm test -- --coverage");
+  const rules = "infra/observability/rules/tests/alerts.yml";
+  const runs = steps.map(({ run }) => run);
+  expect(runs).toEqual(expect.arrayContaining(["npm test -- --coverage", `promtool test rules ${rules}`]));
+  expect(existsSync(new URL(`../../${rules}`, import.meta.url))).toBe(true);
 });
 
 /** The values of `--only`. */

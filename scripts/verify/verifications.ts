@@ -1,29 +1,19 @@
 // All verifications, in the order in which `npm run verify` without a name lists them. scripts/verify.ts runs one by its name.
 import type { Verification } from "./verification.ts";
-import { alerts } from "./checks/alerts/alerts.ts";
 import { cache } from "./checks/cache/cache.ts";
 import { chaos } from "./checks/chaos/chaos.ts";
 import { compose } from "./checks/compose/compose.ts";
 import { differential } from "./checks/differential/differential.ts";
-import { durability } from "./checks/durability/durability.ts";
-import { freshness } from "./checks/freshness/freshness.ts";
-import { frozen } from "./checks/frozen/frozen.ts";
 import { openapi } from "./checks/openapi/openapi.ts";
 import { overload } from "./checks/overload/overload.ts";
 import { resilience } from "./checks/resilience/resilience.ts";
-import { rolling } from "./checks/rolling/rolling.ts";
 
 export const verifications: readonly Verification[] = [
   chaos,
-  durability,
   cache,
   differential,
   resilience,
   overload,
-  freshness,
-  frozen,
-  rolling,
-  alerts,
   compose,
   openapi,
 ];

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { findCacheProgram, type HttpCache, startNginx, startVarnish } from "./http-caches.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
@@ -10,14 +10,15 @@ const programs = [
   // nginx compresses the short body, and Varnish decompresses the long one for a client that does not accept gzip.
   { name: "nginx", program: findCacheProgram("nginx"), start: startNginx, codingOfWeakTag: "gzip" },
   { name: "Varnish", program: findCacheProgram("varnishd"), start: startVarnish, codingOfWeakTag: "identity" },
-];
+] as const;
 
 /** Of a CDN and of an analytics script. */
 const foreignCookie = "__cf_bm=1; _ga=2";
 
 let platform: Platform;
 beforeAll(async () => {
-  platform = await startPlatform(inject("postgresUrl"), undefined, {}, { CORS_ORIGINS: "*" });
+  const variables = { CORS_ORIGINS: "*", CDN_TAG_HEADER: "Surrogate-Key" };
+  platform = await startPlatform(inject("postgresUrl"), undefined, {}, variables);
 });
 afterAll(() => platform.stop());
 
@@ -89,6 +90,27 @@ describe.each(programs)("$name", ({ name, program, start, codingOfWeakTag }) => 
     });
   });
 });
+
+const [, { program: varnish }] = programs;
+test.skipIf(varnish === undefined)(
+  "Varnish drops the responses with a purged tag, if the purge has the token",
+  async () => {
+    const cache = await startVarnish(varnish ?? "", platform, "token");
+    onTestFinished(() => cache.stop());
+    await register(cache.url);
+    const paths = ["/v2/users/3", hashPath];
+    const outcomes = () => Promise.all(paths.map(async (path) => (await send(cache.url + path, {})).outcome));
+    const purge = (token: string) => {
+      const headers = { "xkey-purge": "service:users", authorization: `Bearer ${token}` };
+      return send(cache.url, { method: "PURGE", headers });
+    };
+    for (const path of paths) await untilHit(cache.url + path, {});
+    expect((await purge("another")).status).toBe(401);
+    expect(await outcomes()).toEqual(["hit", "hit"]);
+    expect((await purge("token")).status).toBe(200);
+    expect(await outcomes()).toEqual(["miss", "miss"]);
+  },
+);
 
 const hashedQuery = `{ user(id: "3") { id name } }`;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 import { buildSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { auditComments } from "../../scripts/verify/traffic/audit.ts";
-import { createHttpClient, type HttpClient } from "../../scripts/verify/traffic/http-client.ts";
-import { createJourney, journeyScopes } from "../../scripts/verify/traffic/journey.ts";
-import { writerId } from "../../scripts/verify/traffic/seeded.ts";
-import type { Step } from "../../scripts/verify/traffic/step.ts";
+import { clientScopes, startClients } from "../../scripts/verify/traffic/clients.ts";
+import { createHttpClient } from "../../scripts/verify/traffic/http-client.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 import { collectUsers, findUserPaths, listFieldsById, toUserQuery } from "./user-paths.ts";
 
@@ -17,49 +15,18 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe("the steps of the load journey", () => {
-  const numbers = [0, 1, 199, 1_234];
-  const confirmed = new Set<string>();
-  let writerToken: string;
-  let clients: Readonly<Record<"graphql" | "rest", HttpClient>>;
-  beforeAll(async () => {
-    writerToken = await platform.tokenOf(writerId, journeyScopes);
-    clients = { graphql: createHttpClient(platform.gatewayUrl), rest: createHttpClient(platform.proxyUrl) };
-  });
-  afterAll(() => {
-    for (const client of Object.values(clients)) client.close();
-  });
-
-  test("each step of the load journey passes on an idle platform", async () => {
-    for (const [client, step] of stepsOf(writerToken)) {
-      for (const number of numbers) {
-        expect(step.findProblem(await client.send(step.createRequest(number)), number)).toBeUndefined();
-      }
-    }
-    expect(confirmed.size).toBe(2 * numbers.length);
-  });
-
-  test("each step rejects the response to another request", async () => {
-    for (const [client, step] of stepsOf(writerToken)) {
-      expect(step.findProblem(await client.send({ method: "GET", path: "/v1/products" }), 0)).toContain(
-        `${step.name}: `,
-      );
-    }
-  });
-
-  test("the audit finds every confirmed comment, and reports a missing one as lost", async () => {
-    const expected = new Set([...confirmed, "never written"]);
-    const audit = await auditComments(clients.rest, "steps", expected);
-    expect(audit).toEqual({ stored: 2 * numbers.length, lost: ["never written"], duplicated: [] });
-  });
-
-  function stepsOf(token: string): readonly (readonly [client: HttpClient, step: Step])[] {
-    const { graphql, rest } = createJourney({ token, run: "steps", confirm: (text) => void confirmed.add(text) });
-    return [
-      ...[...graphql.reads, ...graphql.writes].map((step) => [clients.graphql, step] as const),
-      ...[...rest.reads, ...rest.writes].map((step) => [clients.rest, step] as const),
-    ];
-  }
+test("the clients of the verifications find no failure on an idle platform, and the audit a comment that is missing", async () => {
+  const { gatewayUrl, proxyUrl, tokenOf } = platform;
+  const endpoints = { graphqlUrl: gatewayUrl, restUrl: proxyUrl };
+  const options = { tokenOf: (userId: string) => tokenOf(userId, clientScopes), run: "clients", perSecond: 50 };
+  const clients = await startClients({ ...endpoints, ...options });
+  await expect.poll(() => Math.min(clients.orders.length, clients.comments.size)).toBeGreaterThan(10);
+  await clients.stop();
+  expect(clients.failures).toEqual([]);
+  const rest = createHttpClient(proxyUrl);
+  const audit = await auditComments(rest, "clients", new Set([...clients.comments, "never written"]));
+  rest.close();
+  expect(audit).toEqual({ stored: clients.comments.size, lost: ["never written"], duplicated: [] });
 });
 
 describe("one platform", () => {

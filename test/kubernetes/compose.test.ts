@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
 import { readConfig as readPurger } from "../../infra/purger/src/config.ts";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
-import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
+import { alerts } from "../observability/files.ts";
 import { root } from "./folders.ts";
 import { serviceNames, services } from "../services.ts";
 import { issuer, units } from "./units.ts";
@@ -210,7 +210,7 @@ describe.runIf(process.platform === "linux")("the secrets of compose", () => {
 });
 
 function alertOf(name: string) {
-  const alert = readRules().find((rule) => rule.alert === name);
+  const alert = alerts.find((rule) => rule.alert === name);
   if (!alert) throw new Error(`Unknown alert ${name}.`);
   return alert;
 }

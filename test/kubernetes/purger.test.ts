@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 import { readConfig as readPurger } from "../../infra/purger/src/config.ts";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { feedPortOf } from "../../kit/src/feed/feed-config.ts";
-import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
+import { alerts } from "../observability/files.ts";
 import { serviceNames, services } from "../services.ts";
 import { environmentOf, getPod, listPods, toCluster } from "./cluster.ts";
 import { kubernetes, root } from "./folders.ts";
@@ -106,7 +106,7 @@ describe.each(["local", "production"])("in %s with the purger", (overlay) => {
       requests: { cpu: "50m", memory: requests },
       limits: { memory: "256Mi" },
     });
-    const { expr } = readRules().find(({ alert }) => alert === "MemoryNearLimit") ?? {};
+    const { expr } = alerts.find(({ alert }) => alert === "MemoryNearLimit") ?? {};
     expect(expr).toContain('process_resident_memory_bytes{job="purger"} > 0.9 * 256 * 2^20');
   });
 

@@ -2,7 +2,6 @@ import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import { readRuleFiles, readRules, type Rule } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const readText = (path: string) => readFileSync(`${root}/${path}`, "utf8");
@@ -10,8 +9,23 @@ export const readText = (path: string) => readFileSync(`${root}/${path}`, "utf8"
 export const readYaml = (path: string): unknown => parse(readText(path), { merge: true });
 export const listFiles = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 
-const rules = readRules();
-export const groupNames = readRuleFiles().flatMap(({ groups }) => groups.map(({ name }) => name));
+/** A recording rule or an alerting rule of Prometheus. */
+interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+}
+
+const groups = listFiles("infra/observability/rules/*.yml").flatMap((path) => (readYaml(path) as RuleFile).groups);
+const rules = groups.flatMap(({ rules: ofGroup }) => ofGroup);
+export const groupNames = groups.map(({ name }) => name);
 export const recordings = rules.filter((rule): rule is Rule & { readonly record: string } => rule.record !== undefined);
 export const alerts = rules.filter((rule): rule is Rule & { readonly alert: string } => rule.alert !== undefined);
 

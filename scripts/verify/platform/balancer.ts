@@ -4,13 +4,14 @@ import { isReady } from "@tributary/kit/testing/processes/launched-process";
 
 export interface Balancer {
   readonly url: string;
-  /** Whether this instance receives new connections. @param instance its base URL. */
-  isInRotation(instance: string): boolean;
+  /** Resolves when this instance receives new connections. @param instance its base URL. */
+  untilInRotation(instance: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Long, so that a slow readiness response does not take an instance out of rotation. */
 const probeTimeoutMs = 10_000;
+const rotationTimeoutMs = 10_000;
 
 /**
  * A minimal TCP load balancer in front of the replicas of the gateway or the REST proxy. It forwards connections, not requests, to the instances in
@@ -52,7 +53,13 @@ export async function startBalancer(instances: readonly string[], probeEveryMs: 
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    isInRotation: (instance) => readyInstances.has(instance),
+    async untilInRotation(instance) {
+      const deadlineMs = performance.now() + rotationTimeoutMs;
+      while (!readyInstances.has(instance)) {
+        if (performance.now() > deadlineMs) throw new Error(`The balancer does not forward to ${instance}.`);
+        await sleep(probeEveryMs);
+      }
+    },
     async stop() {
       stopping.abort();
       for (const client of clients) client.destroy();

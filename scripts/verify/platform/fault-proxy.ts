@@ -4,6 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface FaultProxy {
   /** Of a replica's responses, on open connections too. `reset`: the replica has executed the request when its connection is reset. */
   setFault(fault: { readonly isReset: boolean; readonly delayMs: number }): void;
+  /** Refuses new connections, like the address of a process that has ended. */
+  stopListening(): void;
+  listen(): Promise<void>;
   close(): void;
 }
 
@@ -40,11 +43,14 @@ export async function startFaultProxy(host: string, port: number, replicaUrl: st
   }
 
   const server = createServer({ noDelay: true }, forward);
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  const listen = () => new Promise<void>((resolve) => server.listen(port, host, resolve));
+  await listen();
   return {
     setFault(fault) {
       current = fault;
     },
+    stopListening: () => void server.close(),
+    listen,
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -15,8 +15,6 @@ export interface PartProcess {
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
   /** Starts the process again after `end`. Resolves when it is ready. */
   start(): Promise<void>;
-  /** Ends the process with SIGKILL, waits for `beforeStart`, and starts it again. Resolves when it is ready. */
-  killAndRestart(beforeStart?: () => Promise<void>): Promise<void>;
 }
 
 export type Environment = Readonly<Record<string, string>>;
@@ -58,10 +56,5 @@ export async function startProcess(folder: PartFolder, url: string, options: Pro
     end: (signal) => current.end(signal),
     signal: (signal) => void current.child.kill(signal),
     start,
-    async killAndRestart(beforeStart) {
-      await current.end("SIGKILL");
-      await beforeStart?.();
-      await start();
-    },
   };
 }

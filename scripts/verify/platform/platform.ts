@@ -9,8 +9,6 @@ import { silentLog } from "@tributary/kit/process/log";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { readServices, toVariablePrefix } from "../../../supergraph/services.ts";
 import { truncateAndSeed } from "../../seed/seed.ts";
-import { journeyScopes } from "../traffic/journey.ts";
-import { writerId } from "../traffic/seeded.ts";
 import type { VerificationRun } from "../verification.ts";
 import { endpointKeys, type Environment, type PartFolder, type PartProcess, startProcess } from "./part-process.ts";
 import { type PlatformPostgres, startPostgres } from "./postgres.ts";
@@ -24,11 +22,6 @@ export const serviceNames = readServices(fileURLToPath(new URL("../../..", impor
 type EndpointName = "gateway" | "rest-proxy";
 export type PartName = ServiceName | EndpointName;
 
-export function replicasOfEachPart(replicaCount: number): Readonly<Record<PartName, number>> {
-  const partNames: readonly PartName[] = [...serviceNames, "gateway", "rest-proxy"];
-  return Object.fromEntries(partNames.map((name) => [name, replicaCount])) as Record<PartName, number>;
-}
-
 export interface Replica extends PartProcess {
   /** Such as "posts 2". */
   readonly name: string;
@@ -41,62 +34,40 @@ interface ServiceReplica extends Replica {
   readonly feedUrl: string;
 }
 
-interface HttpListener {
-  readonly host?: string;
-  readonly port?: number;
-}
+/** Starts one more replica of a service. */
+export type StartReplica = () => Promise<ServiceReplica>;
 
-interface ReplicaListeners extends HttpListener {
-  readonly feedPort?: number;
-}
-
-/** Starts one more replica of a service, on free ports of 127.0.0.1 by default. */
-export type StartReplica = (listeners?: ReplicaListeners) => Promise<ServiceReplica>;
-
-/** Starts one more replica of any part, without its change feed; on a free port of 127.0.0.1 by default. */
-type StartPartReplica = (part: PartName, environment: Environment, listener?: HttpListener) => Promise<Replica>;
+/** Starts one more replica of any part, without its change feed. */
+type StartPartReplica = (part: PartName, environment: Environment) => Promise<Replica>;
 
 /** The replicas of a service, and the base URLs by which the gateway and the REST proxy reach them. */
 export interface PlacedService {
   readonly replicas: readonly ServiceReplica[];
   readonly urls: readonly string[];
-  /** The base URLs of its change feeds; by default the `feedUrl` of each replica. */
-  readonly feedUrls?: readonly string[];
 }
 
 type PlacedServices = Readonly<Record<ServiceName, PlacedService>>;
 
 export interface PlatformOptions {
   readonly run: Pick<VerificationRun, "onCleanup">;
-  /** The number of replicas of each part; without a number, or with 0, the part does not run. If it runs, `place` may start another number. */
-  readonly replicas: Partial<Readonly<Record<PartName, number>>>;
-  /** Whether the databases of the services that run have the rows of `npm run seed`. */
-  readonly isSeeded: boolean;
   /** Added to, or instead of, the variables that the platform sets. */
   readonly environment?: (part: PartName) => Environment;
-  /** Starts the replicas of a service in another way, for example behind a host name or a proxy. */
-  readonly place?: Partial<Readonly<Record<ServiceName, (start: StartReplica) => Promise<PlacedService>>>>;
+  /** Starts the replicas of a service. */
+  readonly place: (name: ServiceName, start: StartReplica) => Promise<PlacedService>;
   /** A folder for the output of each process, one file each. */
   readonly logs?: string | undefined;
 }
 
 export interface Platform {
-  /** A temporary folder, deleted at the end. */
-  readonly folder: string;
   readonly issuer: TestIssuer;
   readonly postgres: PlatformPostgres;
-  readonly databaseUrls: Readonly<Record<ServiceName, string>>;
-  /** Empty for a part that does not run. */
   readonly replicas: Readonly<Record<ServiceName, readonly ServiceReplica[]>> &
     Readonly<Record<EndpointName, readonly Replica[]>>;
-  /** A token of the user `writerId`, with the scopes of the journey; valid for a day. */
-  readonly token: string;
 }
 
 const supergraphFolder = fileURLToPath(new URL("../../../supergraph", import.meta.url));
 export const supergraphFile = join(supergraphFolder, "supergraph.graphql");
 const loopback = "127.0.0.1";
-const tokenTtlSeconds = 86_400;
 
 /** The platform is stopped, and its data deleted, when the verification ends. */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
@@ -114,34 +85,27 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       const databaseUrl = databaseUrls[name];
       const environment = { ...identityEnvironment(issuer), DATABASE_URL: databaseUrl };
       const directory = fileURLToPath(new URL(`../../../services/${name}/migrations`, import.meta.url));
-      if (options.replicas[name]) await migrate({ databaseUrl, directory, log: silentLog });
-      return [name, await startService(name, options, environment, startPartReplica)] as const;
+      await migrate({ databaseUrl, directory, log: silentLog });
+      return [name, await options.place(name, () => startServiceReplica(startPartReplica, name, environment))] as const;
     }),
   );
   const services = Object.fromEntries(startedServices) as PlacedServices;
-  if (options.isSeeded) {
-    await truncateAndSeed({ urls: urlsOfRunningServices(databaseUrls, options), scale: 1, progress: () => {} });
-  }
+  await truncateAndSeed({ urls: databaseUrls, scale: 1, progress: () => {} });
 
-  const startEndpoint = (name: EndpointName, environment: Environment) => {
-    const startReplica = () => startPartReplica(name, { ...feedEnvironment(services), ...environment });
-    return Promise.all(Array.from({ length: options.replicas[name] ?? 0 }, startReplica));
-  };
+  const startEndpoint = async (name: EndpointName, environment: Environment) => [
+    await startPartReplica(name, { ...feedEnvironment(services), ...environment }),
+  ];
   const gateway = await startEndpoint("gateway", gatewayEnvironment(services));
   const restProxy = await startEndpoint("rest-proxy", restProxyEnvironment(services));
   const serviceReplicas = serviceNames.map((name) => [name, services[name].replicas] as const);
-  const expirySeconds = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return {
-    folder,
     issuer,
     postgres,
-    databaseUrls,
     replicas: {
       ...(Object.fromEntries(serviceReplicas) as Record<ServiceName, readonly ServiceReplica[]>),
       gateway,
       "rest-proxy": restProxy,
     },
-    token: await issuer.token(writerId, journeyScopes, { exp: expirySeconds }),
   };
 }
 
@@ -152,31 +116,10 @@ export function replicaOf({ replicas }: Platform, part: PartName, index = 0): Re
   return replica;
 }
 
-function urlsOfRunningServices(urls: Platform["databaseUrls"], { replicas }: PlatformOptions) {
-  const runningNames = serviceNames.filter((name) => (replicas[name] ?? 0) > 0);
-  return Object.fromEntries(runningNames.map((name) => [name, urls[name]]));
-}
-
 async function createDatabases(postgres: PlatformPostgres): Promise<Record<ServiceName, string>> {
   const urls: Partial<Record<ServiceName, string>> = {};
   for (const name of serviceNames) urls[name] = await postgres.createDatabase(name);
   return urls as Record<ServiceName, string>;
-}
-
-/** Starts the replicas of the service. The result is empty if the options have none. */
-async function startService(
-  name: ServiceName,
-  options: PlatformOptions,
-  environment: Environment,
-  startPartReplica: StartPartReplica,
-): Promise<PlacedService> {
-  const replicaCount = options.replicas[name] ?? 0;
-  if (replicaCount === 0) return { replicas: [], urls: [] };
-  const startReplica: StartReplica = (listeners) => startServiceReplica(startPartReplica, name, environment, listeners);
-  const place = options.place?.[name];
-  if (place) return place(startReplica);
-  const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startReplica()));
-  return { replicas, urls: replicas.map(({ url }) => url) };
 }
 
 function createReplicaStarter(options: PlatformOptions): StartPartReplica {
@@ -184,17 +127,17 @@ function createReplicaStarter(options: PlatformOptions): StartPartReplica {
   if (logFolder !== undefined) mkdirSync(logFolder, { recursive: true });
   const startedCounts = new Map<PartName, number>();
 
-  return async (part, environment, listener = {}) => {
+  return async (part, environment) => {
     const replicaNumber = (startedCounts.get(part) ?? 0) + 1;
     startedCounts.set(part, replicaNumber);
-    const { host = loopback, port = await pickFreePort(host) } = listener;
+    const port = await pickFreePort();
     const adminPort = await pickFreePort();
     const logFile = logFolder === undefined ? undefined : join(logFolder, `${part}-${replicaNumber}.log`);
     const additionalEnvironment: Environment = options.environment?.(part) ?? {};
-    const partProcess = await startProcess(folderOf(part), `http://${host}:${port}`, {
+    const partProcess = await startProcess(folderOf(part), `http://${loopback}:${port}`, {
       environment: {
         ...environment,
-        HOST: host,
+        HOST: loopback,
         PORT: String(port),
         ADMIN_PORT: String(adminPort),
         LOG_LEVEL: "warn",
@@ -213,20 +156,16 @@ function folderOf(part: PartName): PartFolder {
   return part === "gateway" || part === "rest-proxy" ? part : `services/${part}`;
 }
 
-/** Adds the change feed to a replica. Replicas on one host cannot share a feed port, so each gets a free port by default. */
+/** Adds the change feed to a replica. */
 async function startServiceReplica(
   startPartReplica: StartPartReplica,
   name: ServiceName,
   environment: Environment,
-  listeners: ReplicaListeners = {},
 ): Promise<ServiceReplica> {
-  const { host = loopback, feedPort = await pickFreePort(host) } = listeners;
-  const replica = await startPartReplica(
-    name,
-    { ...environment, FEED_PORT: String(feedPort), FEED_KEYS: endpointKeys.FEED_KEYS },
-    listeners,
-  );
-  return { ...replica, feedUrl: `http://${host}:${feedPort}` };
+  const feedPort = await pickFreePort();
+  const feed = { FEED_PORT: String(feedPort), FEED_KEYS: endpointKeys.FEED_KEYS };
+  const replica = await startPartReplica(name, { ...environment, ...feed });
+  return { ...replica, feedUrl: `http://${loopback}:${feedPort}` };
 }
 
 function gatewayEnvironment(services: PlacedServices): Environment {
@@ -239,25 +178,18 @@ function gatewayEnvironment(services: PlacedServices): Environment {
   };
 }
 
-/** The REST proxy requires a URL for each service. A service that does not run gets the URL of a running one, so clients must not request it. */
 function restProxyEnvironment(services: PlacedServices): Environment {
-  const substitute = Object.values(services).find(isRunning);
-  const servicesWithSubstitutes = serviceNames.map(
-    (name) => [name, isRunning(services[name]) ? services[name] : substitute] as const,
-  );
   return {
     ROUTES_FILE: join(supergraphFolder, "routes.json"),
     OPENAPI_FOLDER: join(supergraphFolder, "openapi"),
-    ...urlVariables(Object.fromEntries(servicesWithSubstitutes) as PlacedServices, (prefix) => `${prefix}_URL`, ""),
+    ...urlVariables(services, (prefix) => `${prefix}_URL`, ""),
   };
 }
 
-/** The gateway and the REST proxy follow the feed of each service that runs. */
+/** The gateway and the REST proxy follow the feed of each service. */
 function feedEnvironment(services: PlacedServices): Environment {
   const feedVariables = serviceNames.flatMap((name) => {
-    const { replicas, feedUrls } = services[name];
-    const urls = feedUrls ?? replicas.map(({ feedUrl }) => feedUrl);
-    const value = urls.length > 0 ? urls.join(",") : "none";
+    const value = services[name].replicas.map(({ feedUrl }) => feedUrl).join(",");
     const prefix = toVariablePrefix(name);
     return [
       [`${prefix}_FEED_URL`, value],
@@ -267,18 +199,13 @@ function feedEnvironment(services: PlacedServices): Environment {
   return { ...Object.fromEntries(feedVariables), ...endpointKeys };
 }
 
-/** One variable for each running service: the URLs of `path` at its replicas, separated by commas. */
+/** One variable for each service: the URLs of `path` at its replicas, separated by commas. */
 function urlVariables(services: PlacedServices, toName: (prefix: string) => string, path: string): Environment {
-  const runningNames = serviceNames.filter((name) => isRunning(services[name]));
-  const variables = runningNames.map((name) => {
+  const variables = serviceNames.map((name) => {
     const urls = services[name].urls.map((url) => `${url}${path}`);
     return [toName(toVariablePrefix(name)), urls.join(",")] as const;
   });
   return Object.fromEntries(variables);
-}
-
-function isRunning({ urls }: PlacedService): boolean {
-  return urls.length > 0;
 }
 
 function identityEnvironment({ issuer, audience, jwksUrl }: TestIssuer): Environment {

@@ -13,7 +13,6 @@ export interface PlatformPostgres {
   createDatabase(name: string): Promise<string>;
   /** Runs a statement in one database as superuser. */
   query<Row extends object>(database: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  stop(): Promise<void>;
   /** Starts the server again on the same files. Resolves when it accepts statements. */
   start(): Promise<void>;
   /**
@@ -21,7 +20,6 @@ export interface PlatformPostgres {
    * would leave its child processes behind.
    */
   crash(): Promise<void>;
-  killAndRestart(): Promise<void>;
 }
 
 /** Starts PostgreSQL with its default settings, so fsync and synchronous_commit are on. Removed when the verification ends. */
@@ -36,24 +34,15 @@ export async function startPostgres(
   // The same after every start: the port and the data folder remain.
   const { superuserUrl } = server;
   run.onCleanup(() => server.stop());
-  const start = async () => {
-    server = await startServer();
-  };
-
-  const crash = async () => {
-    process.kill(server.pid, "SIGQUIT");
-    await server.exited;
-  };
-
   return {
     createDatabase: (name) => ensureDatabase(superuserUrl, { name, role: name, password: name }),
     query: (database, text, values = []) => query(superuserUrl, database, text, values),
-    stop: () => server.stop(),
-    start,
-    crash,
-    async killAndRestart() {
-      await crash();
-      await start();
+    async start() {
+      server = await startServer();
+    },
+    async crash() {
+      process.kill(server.pid, "SIGQUIT");
+      await server.exited;
     },
   };
 }

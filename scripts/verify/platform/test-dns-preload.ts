@@ -9,7 +9,7 @@ import { isIP } from "node:net";
 const namesFile = process.env["NAMES_FILE"];
 const originalLookup = dns.lookup;
 
-/** Reads the file for each lookup, because rolling.ts changes it. */
+/** Reads the file for each lookup, because chaos.ts changes it. */
 async function lookup(host: string, options: { readonly all: true }): Promise<readonly LookupAddress[]> {
   const names = JSON.parse(readFileSync(namesFile ?? "", "utf8")) as Readonly<Record<string, readonly string[]>>;
   const addresses = names[host];

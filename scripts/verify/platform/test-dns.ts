@@ -1,4 +1,4 @@
-// Host names whose addresses change during rolling.ts, without a DNS server.
+// Host names whose addresses change during chaos.ts, without a DNS server.
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

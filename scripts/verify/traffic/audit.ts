@@ -1,6 +1,5 @@
 // Checks that each confirmed comment is stored once.
 import type { HttpClient, HttpClientResponse } from "./http-client.ts";
-import { textPrefixOf } from "./journey.ts";
 import { writerId } from "./seeded.ts";
 
 export interface CommentAudit {
@@ -11,13 +10,18 @@ export interface CommentAudit {
   readonly duplicated: readonly string[];
 }
 
+/** How the texts of the comments of a run begin. */
+export function textPrefixOf(run: string): string {
+  return `Written by ${run}:`;
+}
+
 /** Ends a pagination that would not end. If a run writes more comments than these pages have (100,000), the others are reported as lost. */
 const pagesMax = 1_000;
 const nextLink = /<([^>]+)>; rel="next"/;
 
 /**
  * Compares the texts of confirmed comments with those that the REST proxy lists.
- * @param run the identifier of the run (journey.ts).
+ * @param run the identifier of the run.
  */
 export async function auditComments(
   client: HttpClient,

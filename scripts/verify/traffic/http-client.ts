@@ -52,24 +52,3 @@ export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutDef
 
   return { send, close: () => agent.destroy() };
 }
-
-/**
- * Describes a response whose status is not in `statuses` or whose JSON body is not expected; undefined if the response is as expected.
- * A GraphQL result with `errors` is never expected.
- */
-export function findResponseProblem(
-  { status, text }: HttpClientResponse,
-  statuses: readonly number[],
-  isExpected: (body: unknown) => boolean,
-): string | undefined {
-  const problem = `${status}: ${text.slice(0, 160)}`;
-  if (!statuses.includes(status)) return problem;
-  try {
-    const body: unknown = JSON.parse(text);
-    const hasErrors = typeof body === "object" && body !== null && "errors" in body;
-    if (hasErrors) return problem;
-    return isExpected(body) ? undefined : problem;
-  } catch {
-    return problem;
-  }
-}

@@ -21,13 +21,9 @@ export interface LoadReport {
 }
 
 export interface Load {
-  /** The number of requests that have been sent and have no response yet. */
-  readonly inFlight: number;
   /** Discards all measurements so far, also those of requests that are still in flight. */
   reset(): void;
-  /** Resolves to the report of all requests that were due since the last call, once they have ended. */
-  next(): Promise<LoadReport>;
-  /** Stops sending. Resolves like `next`, to the report since the last call of `next`. */
+  /** Stops sending. Resolves to the report of all requests that were due, once they have ended. */
   stop(): Promise<LoadReport>;
 }
 
@@ -71,25 +67,15 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
     }
   }
 
-  function next(): Promise<LoadReport> {
-    const endedWindow = currentWindow;
-    currentWindow = openWindow();
-    return endedWindow.close();
-  }
-
   const sending = sendUntilStopped();
   return {
-    get inFlight() {
-      return inFlight;
-    },
     reset() {
       currentWindow = openWindow();
     },
-    next,
     async stop() {
       stopping.abort();
       await sending;
-      return next();
+      return currentWindow.close();
     },
   };
 }

@@ -36,8 +36,3 @@ function listExistingCommentIds(): readonly string[] {
 export function skuAt(requestNumber: number): string {
   return `PRINT-${String(1 + (requestNumber % 200)).padStart(4, "0")}`;
 }
-
-/** The limit of a list request. It varies, so that few requests can use the same cached response. */
-export function limitAt(requestNumber: number): number {
-  return 1 + (requestNumber % 20);
-}

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { type FaultProxy, startFaultProxy } from "../../platform/fault-proxy.ts";
 import {
+  type PartName,
   type PlacedService,
   type Platform,
-  replicasOfEachPart,
   serviceNames,
   startPlatform,
   type StartReplica,
@@ -43,42 +43,38 @@ export async function startChaosPlatform(
   const supergraph = join(folder, "supergraph.graphql");
   copyFileSync(supergraphFile, supergraph);
   const dns = createDnsOverrides(onCleanup);
-  const services: FaultableService[] = [];
+  const services = new Map<PartName, FaultableService>();
 
-  const placeBehindProxies =
-    (name: string, serviceIndex: number) =>
-    async (start: StartReplica): Promise<PlacedService> => {
-      const port = await pickFreePort(hosts[0]);
-      const replicas = await Promise.all(hosts.map(() => start()));
-      const proxies = await Promise.all(
-        replicas.map(({ url }, index) => startFaultProxy(hosts[index] ?? "", port, url)),
+  async function placeBehindProxies(name: PartName, start: StartReplica): Promise<PlacedService> {
+    const port = await pickFreePort(hosts[0]);
+    const replicas = await Promise.all(hosts.map(() => start()));
+    const proxies = await Promise.all(replicas.map(({ url }, index) => startFaultProxy(hosts[index] ?? "", port, url)));
+    onCleanup(() => proxies.forEach((proxy) => proxy.close()));
+    const hostName = `${name}.test`;
+    const replaceAddress = (replica: number | undefined) =>
+      dns.publish(
+        hostName,
+        hosts.map((host, index) => (index === replica ? deadHost : host)),
       );
-      onCleanup(() => proxies.forEach((proxy) => proxy.close()));
-      const hostName = `${name}.test`;
-      const replaceAddress = (replica: number | undefined) =>
-        dns.publish(
-          hostName,
-          hosts.map((host, index) => (index === replica ? deadHost : host)),
-        );
-      replaceAddress(undefined);
-      services[serviceIndex] = { replicas, proxies, replaceAddress };
-      return { replicas, urls: [`http://${hostName}:${port}`] };
-    };
+    replaceAddress(undefined);
+    services.set(name, { replicas, proxies, replaceAddress });
+    return { replicas, urls: [`http://${hostName}:${port}`] };
+  }
+
   const platform = await startPlatform({
     run,
-    isSeeded: true,
     logs,
-    replicas: { ...replicasOfEachPart(2), gateway: 1, "rest-proxy": 1 },
     environment: (part) => {
       if (part === "gateway") return { ...dns.environment, SUPERGRAPH_FILE: supergraph };
       return part === "rest-proxy" ? dns.environment : {};
     },
-    place: Object.fromEntries(serviceNames.map((name, index) => [name, placeBehindProxies(name, index)])),
+    place: placeBehindProxies,
   });
   const rightSupergraph = readFileSync(supergraph, "utf8");
   return {
     platform,
-    services,
+    // In the order of their names: a schedule is the same in each run.
+    services: serviceNames.flatMap((name) => services.get(name) ?? []),
     publish(text = rightSupergraph) {
       writeFileSync(`${supergraph}.new`, text);
       renameSync(`${supergraph}.new`, supergraph);

@@ -4,18 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Replica, replicaOf } from "../../platform/platform.ts";
 import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
 import { auditComments } from "../../traffic/audit.ts";
+import { clientScopes, type Clients, type Failure, startClients } from "../../traffic/clients.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
+import { auditOrders, type ConfirmedOrder } from "../../traffic/order-audit.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
-import type { ConfirmedOrder } from "../durability/buyers.ts";
-import { auditOrders } from "../durability/order-audit.ts";
 import { type ChaosPlatform, startChaosPlatform } from "./chaos-platform.ts";
-import { type Clients, type Failure, startClients } from "./clients.ts";
 import { begin } from "./faults.ts";
 import { createSchedule, describeFault, type Fault, type FaultKind, faultKinds } from "./schedule.ts";
 
 /** From the end of a fault until no request fails. */
 const recoveryMs = 3_000;
 const warmUpMs = 5_000;
+/** Requests through both endpoints together. */
+const perSecond = 30;
 const initialStock = 1_000_000;
 /** What clients may receive during a fault. All but the timeouts say that the request can be sent again. */
 const faultCodes: ReadonlySet<string> = new Set([
@@ -33,40 +34,37 @@ const faultCodes: ReadonlySet<string> = new Set([
 /** Within this time after the load no request is in flight, and each process has almost as few files and sockets open as before it. */
 const settledWithinMs = 30_000;
 const openFilesMore = 40;
+const tokenTtlSeconds = 86_400;
 const failuresShownMax = 8;
 const failureCharsMax = 60;
 
 export const chaos = defineVerification({
   name: "chaos",
-  summary: "whatever fails at random, no order is lost or doubled, and requests fail only meanwhile",
-  description: `Starts two replicas of each service, the gateway and the REST proxy. Clients read and write through both, while faults of these kinds occur
+  summary:
+    "whatever fails at random, no order is lost or doubled, no receipt is ignored, and requests fail only meanwhile",
+  description: `Starts two replicas of each service, a gateway and a REST proxy. Clients read and write through both, while faults of these kinds occur
 at random: ${faultKinds.join(", ")}.
+While a replica is restarted, as in a rolling update, no request may fail.
 A schedule of faults follows from its seed, which each claim names: --seed N --schedules 1 runs it again, --faults with fewer kinds finds the cause.`,
   options: {
     seed: {
       kind: "number",
-      min: 1,
-      max: 1_000_000_000,
       fallback: 1,
       why: "of the first schedule; the next has the next number",
     },
-    schedules: { kind: "number", min: 1, max: 10_000, fallback: 20, quick: 1, why: "schedules, one after the other" },
+    schedules: { kind: "number", fallback: 20, quick: 1, why: "schedules, one after the other" },
     seconds: {
       kind: "number",
-      min: 12,
-      max: 3_600,
       fallback: 60,
-      quick: 24,
+      quick: 48,
       why: "for which a schedule runs, after 5 s without faults",
     },
-    perSecond: {
-      kind: "number",
-      min: 1,
-      max: 1_000,
-      fallback: 30,
-      why: "requests per second through both endpoints together",
+    faults: {
+      kind: "names",
+      of: faultKinds,
+      quick: ["freeze-replica", "kill-replica", "restart-replica", "restart-postgres"],
+      why: "only these kinds",
     },
-    faults: { kind: "names", of: faultKinds, why: "only these kinds" },
     logs: {
       kind: "text",
       placeholder: "FOLDER",
@@ -75,7 +73,7 @@ A schedule of faults follows from its seed, which each claim names: --seed N --s
   },
   // Each claim must find its bug.
   control:
-    "clients send another user's token, unknown fields, and orders and comments twice; an order is deleted; a process is killed; connections stay open",
+    "clients send another user's token, unknown fields, and orders and comments twice, and expect comments that they have not written; an order is deleted; a process is killed; connections stay open",
   async run(run) {
     const { options, isControl, print } = run;
     if (!hasLoopbackNetwork)
@@ -93,9 +91,9 @@ A schedule of faults follows from its seed, which each claim names: --seed N --s
       const clients = await startClients({
         graphqlUrl: replicaOf(platform, "gateway").url,
         restUrl: replicaOf(platform, "rest-proxy").url,
-        issuer: platform.issuer,
+        tokenOf: (userId) => platform.issuer.token(userId, clientScopes, { exp: Date.now() / 1_000 + tokenTtlSeconds }),
         run: `chaos-${seed}`,
-        perSecond: options.perSecond,
+        perSecond,
         isControl,
       });
       run.onCleanup(() => clients.stop());
@@ -153,16 +151,20 @@ async function judge(
     run.claim(`seed ${seed}: ${text}`, holds, { measured, control: "fails" });
 
   const isDuringFault = ({ dueMs, endMs }: Failure) =>
-    active.some((fault) => dueMs <= fault.endMs + recoveryMs && endMs >= fault.startMs);
+    active.some(
+      ({ kind, ...fault }) => kind !== "restart-replica" && dueMs <= fault.endMs + recoveryMs && endMs >= fault.startMs,
+    );
   const foreign = clients.failures.filter(({ codes }) => codes.includes("foreign"));
+  const stale = clients.failures.filter(({ codes }) => codes.includes("stale"));
   const unexpected = clients.failures.filter((failure) => !isDuringFault(failure));
   const undocumented = clients.failures.filter(
-    (failure) => !failure.codes.every((code) => faultCodes.has(code)) && !foreign.includes(failure),
+    (failure) => !failure.codes.every((code) => faultCodes.has(code)) && ![...foreign, ...stale].includes(failure),
   );
   run.print(`${clients.failures.length} requests failed: ${describe(clients.failures, startMs)}`);
   claim("no response is that of another caller or request", foreign.length === 0, describe(foreign, startMs));
+  claim("no read with a receipt is older than its write", stale.length === 0, describe(stale, startMs));
   claim(
-    `no request fails later than ${recoveryMs} ms after a fault`,
+    `no request fails later than ${recoveryMs} ms after a fault, or because a replica is restarted`,
     unexpected.length === 0,
     describe(unexpected, startMs),
   );

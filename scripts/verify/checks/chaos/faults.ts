@@ -29,6 +29,16 @@ export const begin: Readonly<Record<FaultKind, Begin>> = {
     await replica.end("SIGKILL");
     return () => startAgain(replica);
   },
+  async "restart-replica"(chaos, target) {
+    const replica = replicaAt(chaos, target);
+    const proxy = serviceAt(chaos, target.service).proxies[target.replica];
+    await replica.end("SIGTERM");
+    proxy?.stopListening();
+    return async () => {
+      await startAgain(replica);
+      await proxy?.listen();
+    };
+  },
   "slow-replica": (chaos, target) => breakResponses(chaos, target, { isReset: false, delayMs: slowMs }),
   "reset-replica": (chaos, target) => breakResponses(chaos, target, { isReset: true, delayMs: 0 }),
   "dead-address"(chaos, { service, replica }) {

@@ -5,6 +5,7 @@ export const faultKinds = [
   "freeze-replica",
   "freeze-service",
   "kill-replica",
+  "restart-replica",
   "slow-replica",
   "reset-replica",
   "dead-address",

@@ -1,17 +1,11 @@
-// The roll-out check with containers: builds the images, starts docker-compose.yml, checks both, and restarts each container under load.
+// Builds the images, starts docker-compose.yml, checks both, and restarts each container under load.
 import { setTimeout as sleep } from "node:timers/promises";
 import { serviceNames } from "../../platform/platform.ts";
-import { checkJourney } from "../../traffic/journey-check.ts";
-import { journeyScopes } from "../../traffic/journey.ts";
+import { auditComments } from "../../traffic/audit.ts";
+import { clientScopes, type Clients, startClients } from "../../traffic/clients.ts";
+import { createHttpClient } from "../../traffic/http-client.ts";
 import { writerId } from "../../traffic/seeded.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
-import {
-  type FurtherStep,
-  rolloutOptions,
-  type RolloutReplica,
-  runRollout,
-  waitUntilInRotation,
-} from "../rollout/rollout.ts";
 import { runCommand, tryCommand } from "./command.ts";
 import {
   type Container,
@@ -19,6 +13,7 @@ import {
   freezeProcess,
   killContainer,
   listContainers,
+  readReceivedPackets,
   readUrl,
   startContainer,
   stopContainer,
@@ -32,49 +27,48 @@ import {
   openProject,
   type Project,
   type PublicPart,
-  readPublicUrl,
   removeProject,
   scale,
   waitForContainers,
 } from "./project.ts";
 import { ensureRequirements } from "./requirements.ts";
 import { verifyRestore } from "./restore-drill.ts";
-import { findUnfairShares } from "./traffic-shares.ts";
 
 /** Gateway and REST proxy look names up every five seconds: after this time both know the address of a replica that has started again. */
 const dnsRefreshMs = 6_000;
-/** Without a restart of the frozen container in this time the verification ends with an error. The claimed limit, 75 s, is in rollout.ts. */
+/** The pause after a replica is ready again and before the next restart, so that requests reach the replica before another one stops. */
+const settleMs = 1_000;
+const downMs = 3_000;
+/** Without a restart of the frozen container in this time the verification ends with an error. */
 const frozenTimeoutMs = 120_000;
-/** Measurements of the load before the restarts, until no request fails: the machine may still be busy with the start of the containers. */
+/** 50 s for the health check of docker-compose.yml, then the start. */
+const recoveredMsMax = 75_000;
+/**
+ * Requests that may fail while a replica is frozen: in each of four gateway and REST proxy processes the writes of the first second, until the
+ * replica is ejected. Reads go to another replica.
+ */
+const frozenFailuresMax = 40;
+/** The load before the restarts, until no request fails: the machine may still be busy with the start of the containers. */
+const baselineMs = 6_000;
 const baselineTriesMax = 10;
-/** Longer than any deadline of the platform. */
-const requestTimeoutMs = 35_000;
+/** The minimum of a replica, as a factor of an even share. A replica whose address the gateway and the REST proxy do not know gets no traffic. */
+const fairnessMin = 0.3;
+const failuresShownMax = 6;
 
 export const compose = defineVerification({
   name: "compose",
   summary: "the images and docker-compose.yml work, and no request fails while containers are restarted",
-  description: `Builds the images and starts docker-compose.yml in a separate project, which is removed at the end. Sends each request of the journey
-through the published gateway and REST proxy, restores two databases from dumps, starts two replicas of each part and three of posts, measures
-each replica's share of the traffic, and restarts each container under load, one after the other: no request may fail. Then it kills one container, freezes the process
-of another (SIGSTOP), which must be restarted and ready within 75 s, and removes one replica of posts. Needs Docker; without it the check is
-skipped.`,
-  options: {
-    ...rolloutOptions,
-    perSecond: { ...rolloutOptions.perSecond, fallback: 16 },
-    only: {
-      kind: "names",
-      of: ["freeze", "scale-down"],
-      // The restart of a frozen container takes a minute, and infra/images/images.test.ts tests its health check.
-      quick: ["scale-down"],
-      why: "only these steps after the killed container",
-    },
-  },
-  // With `--control`: then the claim of rollout.ts that no request fails must not hold, and the others are not judged.
+  description: `Builds the images and starts docker-compose.yml in a separate project, which is removed at the end. Restores a database from a dump, starts two
+replicas of each part and three of posts, measures each replica's share of the traffic, and restarts each container under load, one after the
+other: no request may fail. Then it kills one container, freezes the process of another (SIGSTOP), which must be restarted and ready within 75 s, and
+removes one replica of posts. Needs Docker; without it the check is skipped.`,
+  options: {},
+  // Then the claim that no request fails must not hold, and the others are not judged.
   control: "kills each container instead of stopping it",
   async run(run) {
     const missing = await ensureRequirements();
     if (missing !== undefined) throw new SkippedError(missing);
-    const { options, print, claim, onCleanup } = run;
+    const { print, claim, onCleanup } = run;
     const project = await openProject();
     onCleanup(() => {
       print("removing containers, volumes and images");
@@ -84,30 +78,141 @@ skipped.`,
     const faults = await findFaults(project.version);
     claim("each image meets its size limit and all requirements", faults.length === 0, { measured: faults.join("; ") });
     await project.compose("up", "--detach");
-    const token = await fetchUserToken(project, writerId, journeyScopes);
     await checkJobs(project, run);
     print("docker-compose.yml is up");
-    await verifyJourney(project, token, run);
-    if (!run.isControl) await verifyRestore(project, token, run);
+    if (!run.isControl) await verifyRestore(project, await fetchUserToken(project, writerId, ["users:write:all"]), run);
     await scale(project);
-    const rollout = await createRollout(project, token, options.only, onCleanup);
-    print("two replicas of each part and three of posts run");
-    const unfair = await findUnfairShares({ ...rollout, perSecond: options.perSecond });
-    claim("each replica gets its share of the traffic from the gateway and from the REST proxy", unfair.length === 0, {
-      measured: unfair.join("; "),
-    });
-    await runRollout(rollout, options, run);
+    await verifyRollout(project, run);
   },
 });
 
-async function verifyJourney(project: Project, token: string, { claim }: VerificationRun): Promise<void> {
-  const graphqlUrl = await readPublicUrl(project, "gateway");
-  const restUrl = await readPublicUrl(project, "rest-proxy");
-  // `run` is part of the texts and keys that the journey writes.
-  const { requestCount, faults } = await checkJourney({ graphqlUrl, restUrl, token, run: "journey" });
-  claim("each request of the journey succeeds through the published ports", requestCount > 0 && faults.length === 0, {
-    measured: `${faults.length} of ${requestCount} fail ${faults.join("; ")}`,
+async function verifyRollout(project: Project, run: VerificationRun): Promise<void> {
+  const { print, claim, onCleanup } = run;
+  const services = await waitForContainers(project, serviceNames);
+  const gateway = await balancePart("gateway", project, onCleanup);
+  const restProxy = await balancePart("rest-proxy", project, onCleanup);
+  print("two replicas of each part and three of posts run");
+  const clients = await startClients({
+    graphqlUrl: gateway.url,
+    restUrl: restProxy.url,
+    tokenOf: (userId) => fetchUserToken(project, userId, clientScopes),
+    run: `compose-${process.pid}`,
+    perSecond: 16,
   });
+  onCleanup(() => clients.stop());
+  const step = (name: string, work: () => Promise<unknown>) => runStep(name, work, clients, print);
+
+  for (let tries = 1; tries <= baselineTriesMax; tries++)
+    if ((await step("before the restarts", () => sleep(baselineMs))).length === 0) break;
+  const unfair = await findUnfairShares([...services.values()]);
+  claim("each replica gets its share of the traffic", unfair.length === 0, { measured: unfair.join("; ") });
+
+  const replicas = [...inRestartOrder(services), ...gateway.replicas, ...restProxy.replicas];
+  const restarted = replicas.filter(({ number }) => number <= (run.isQuick ? 1 : 3));
+  const sentBefore = clients.sent;
+  let failed = 0;
+  const exitCodes: number[] = [];
+  for (const { container, untilInRotation } of restarted) {
+    const failures = await step(`${container.name} is restarted`, async () => {
+      if (run.isControl) await killContainer(container);
+      else exitCodes.push(await stopContainer(container));
+      await startContainer(container);
+      await untilInRotation();
+      await sleep(settleMs);
+    });
+    failed += failures.length;
+  }
+  if (!run.isControl) failed += (await step("posts 3 is removed", () => scaleDown(project))).length;
+  claim("no request fails while replicas are restarted", clients.sent > sentBefore && failed === 0, {
+    measured: `${failed} of ${clients.sent - sentBefore}`,
+    control: "fails",
+  });
+  claim(
+    "each replica ends after SIGTERM without being killed",
+    exitCodes.every((code) => code === 0),
+  );
+  const [killed, frozen] = services.get("comments") ?? [];
+  if (!run.isControl && killed) await verifyKill(killed, step, run);
+  // The restart of a frozen container takes a minute, and infra/images/images.test.ts tests its health check.
+  if (!run.isControl && !run.isQuick && frozen) await verifyFreeze(frozen, step, run);
+  await clients.stop();
+  const rest = createHttpClient(restProxy.url);
+  const audit = await auditComments(rest, `compose-${process.pid}`, clients.comments);
+  rest.close();
+  claim("every confirmed comment is stored, and none twice", audit.stored > 0 && isComplete(audit), {
+    measured: JSON.stringify(audit),
+  });
+}
+
+type RunStep = (name: string, work: () => Promise<unknown>) => Promise<Clients["failures"]>;
+
+/** @returns the requests that failed meanwhile. */
+async function runStep(
+  name: string,
+  work: () => Promise<unknown>,
+  clients: Clients,
+  print: VerificationRun["print"],
+): Promise<Clients["failures"]> {
+  const before = { failures: clients.failures.length, sent: clients.sent };
+  await work();
+  const failures = clients.failures.slice(before.failures);
+  print(`${name}: ${clients.sent - before.sent} requests, ${failures.length} failed`);
+  for (const { name: request, codes } of failures.slice(0, failuresShownMax)) print(`  ${request}: ${codes.join()}`);
+  return failures;
+}
+
+async function verifyKill(container: Container, step: RunStep, { claim }: VerificationRun): Promise<void> {
+  const failures = await step(`${container.name} is killed`, async () => {
+    await killContainer(container);
+    await sleep(downMs);
+    await startContainer(container);
+    await sleep(dnsRefreshMs);
+  });
+  const reads = failures.filter(({ isWrite }) => !isWrite);
+  claim("no read fails when a replica is killed", reads.length === 0, { measured: String(reads.length) });
+}
+
+/** The process is stopped (SIGSTOP) until its health check ends it, and Docker's restart policy starts it again. */
+async function verifyFreeze(container: Container, step: RunStep, { claim }: VerificationRun): Promise<void> {
+  let recoveredMs = Infinity;
+  const failures = await step(`${container.name} is frozen`, async () => {
+    const restarts = await countRestarts(container);
+    const startMs = performance.now();
+    await freezeProcess(container);
+    await waitUntilRestarted(container, restarts, frozenTimeoutMs);
+    recoveredMs = performance.now() - startMs;
+    await sleep(dnsRefreshMs);
+  });
+  const text = `a frozen replica is restarted and ready within ${recoveredMsMax / 1_000} s`;
+  claim(text, recoveredMs <= recoveredMsMax, { measured: `${(recoveredMs / 1_000).toFixed(0)} s` });
+  claim(`at most ${frozenFailuresMax} requests fail meanwhile`, failures.length <= frozenFailuresMax, {
+    measured: String(failures.length),
+  });
+}
+
+async function scaleDown(project: Project): Promise<void> {
+  await scale(project, { posts: 2 });
+  await sleep(dnsRefreshMs);
+  const remaining = await listContainers(project.name, "posts");
+  if (remaining.length !== 2) throw new Error(`posts has ${remaining.length} replicas instead of two.`);
+}
+
+/** @returns the services of which a replica receives fewer packets than its share. */
+async function findUnfairShares(services: readonly (readonly Container[])[]): Promise<readonly string[]> {
+  const readPackets = () => Promise.all(services.map((replicas) => Promise.all(replicas.map(readReceivedPackets))));
+  const before = await readPackets();
+  await sleep(2 * baselineMs);
+  const after = await readPackets();
+  return services.flatMap((replicas, service) => {
+    const received = replicas.map((_, index) => (after[service]?.[index] ?? 0) - (before[service]?.[index] ?? 0));
+    const even = received.reduce((sum, packets) => sum + packets, 0) / replicas.length;
+    const isFair = replicas.length > 1 && received.every((packets) => packets > 0 && packets >= fairnessMin * even);
+    return isFair ? [] : [`${replicas[0]?.name} and the others get ${received.join(", ")}`];
+  });
+}
+
+function isComplete({ lost, duplicated }: Awaited<ReturnType<typeof auditComments>>): boolean {
+  return lost.length === 0 && duplicated.length === 0;
 }
 
 /** Waits for the jobs of the first start, then starts the seed job again. */
@@ -121,44 +226,23 @@ async function checkJobs(project: Project, { claim }: VerificationRun): Promise<
   claim("existing data is not seeded again", seedLog.includes("nothing to seed"));
 }
 
-async function createRollout(
-  project: Project,
-  token: string,
-  only: readonly string[],
-  onCleanup: VerificationRun["onCleanup"],
-) {
-  const serviceContainers = await waitForContainers(project, serviceNames);
-  const gateway = await balancePart("gateway", project, onCleanup);
-  const restProxy = await balancePart("rest-proxy", project, onCleanup);
-  const serviceReplicas = inRestartOrder(serviceContainers).map((container) => toRolloutReplica(container));
-  const [killedPosts, frozenPosts] = serviceContainers.get("posts") ?? [];
-  const furtherSteps = [
-    ...(only.includes("freeze") && frozenPosts ? [createFreezeStep(frozenPosts)] : []),
-    ...(only.includes("scale-down") ? [createScaleDownStep(project)] : []),
-  ];
-  return {
-    graphqlUrl: gateway.url,
-    restUrl: restProxy.url,
-    token,
-    requestTimeoutMs,
-    serviceContainers,
-    replicas: [...serviceReplicas, ...gateway.replicas, ...restProxy.replicas],
-    killed: killedPosts ? [toRolloutReplica(killedPosts)] : [],
-    furtherSteps,
-    addressRefreshMs: dnsRefreshMs,
-    baselineTriesMax,
-  };
+interface RestartedReplica {
+  readonly container: Container;
+  /** Of this part, from 1. */
+  readonly number: number;
+  /** Resolves when the load balancer in front of it forwards to it again. */
+  untilInRotation(): Promise<void>;
 }
 
 async function balancePart(part: PublicPart, project: Project, onCleanup: VerificationRun["onCleanup"]) {
   const containers = (await waitForContainers(project, [part])).get(part) ?? [];
   const balancer = await balance(part, containers);
   onCleanup(() => balancer.stop());
-  const replicas = containers.map((container) =>
-    toRolloutReplica(container, async () =>
-      waitUntilInRotation(balancer, await readUrl(container, containerPortOf[part])),
-    ),
-  );
+  const replicas = containers.map((container, index): RestartedReplica => ({
+    container,
+    number: index + 1,
+    untilInRotation: async () => balancer.untilInRotation(await readUrl(container, containerPortOf[part])),
+  }));
   return { url: balancer.url, replicas };
 }
 
@@ -166,56 +250,11 @@ async function balancePart(part: PublicPart, project: Project, onCleanup: Verifi
  * The first replica of each service, then the second of each: gateway and REST proxy look names up every five seconds, so they know the new
  * address of a restarted replica before the last replica with an old address is restarted.
  */
-function inRestartOrder(containers: ReadonlyMap<string, readonly Container[]>): readonly Container[] {
-  const byService = [...containers.values()];
-  const replicasMax = Math.max(...byService.map(({ length }) => length));
-  return Array.from({ length: replicasMax }, (_, index) =>
-    byService.flatMap((replicas) => replicas[index] ?? []),
-  ).flat();
-}
-
-/** @param afterStart undefined for a container of a service, which has no load balancer. */
-function toRolloutReplica(container: Container, afterStart?: () => Promise<void>): RolloutReplica {
-  return {
-    name: container.name,
-    stop: () => stopContainer(container),
-    kill: () => killContainer(container),
-    async start() {
-      await startContainer(container);
-      await afterStart?.();
-    },
-  };
-}
-
-/** The process is stopped (SIGSTOP) until its health check ends it, and Docker's restart policy starts it again. */
-function createFreezeStep(container: Container): FurtherStep {
-  return {
-    kind: "frozen",
-    name: container.name,
-    async run() {
-      const restarts = await countRestarts(container);
-      const startMs = performance.now();
-      await freezeProcess(container);
-      await waitUntilRestarted(container, restarts, frozenTimeoutMs);
-      const recoveredMs = performance.now() - startMs;
-      await sleep(dnsRefreshMs);
-      return { recoveredMs };
-    },
-  };
-}
-
-function createScaleDownStep(project: Project): FurtherStep {
-  return {
-    kind: "restarted",
-    name: "posts 3 to 2",
-    async run() {
-      await scale(project, { posts: 2 });
-      await sleep(dnsRefreshMs);
-      const remaining = await listContainers(project.name, "posts");
-      if (remaining.length !== 2) throw new Error(`posts has ${remaining.length} replicas instead of two.`);
-      return { exitCode: 0 }; // The container is removed with its exit code. 0 meets the claim about exit codes.
-    },
-  };
+function inRestartOrder(containers: ReadonlyMap<string, readonly Container[]>): readonly RestartedReplica[] {
+  return [...containers.values()]
+    .flatMap((replicas) => replicas.map((container, index) => ({ container, number: index + 1 })))
+    .toSorted((a, b) => a.number - b.number)
+    .map((replica) => ({ ...replica, untilInRotation: async () => {} }));
 }
 
 /** The last one is the job whose log `waitForJobs` reads. */

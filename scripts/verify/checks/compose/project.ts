@@ -1,7 +1,7 @@
 // Starts, scales and removes the Compose project under test, for compose.ts.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { type Balancer, startBalancer } from "../../platform/balancer.ts";
-import { type PartName, replicasOfEachPart, serviceNames } from "../../platform/platform.ts";
+import { type PartName, serviceNames } from "../../platform/platform.ts";
 import { fetchToken } from "../../../token.ts";
 import { type Environment, runCommand, tryCommand } from "./command.ts";
 import { type Container, listContainers, readUrl, waitUntilHealthy } from "./containers.ts";
@@ -13,7 +13,12 @@ export type PublicPart = (typeof publicParts)[number];
 
 /** The ports in the containers. `readUrl` reads the port of this machine at which Docker publishes each. */
 export const containerPortOf = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 } as const;
-const replicasOf = { ...replicasOfEachPart(2), posts: 3 };
+const replicasOf = {
+  ...(Object.fromEntries(serviceNames.map((name) => [name, 2])) as Record<PartName, number>),
+  gateway: 2,
+  "rest-proxy": 2,
+  posts: 3,
+};
 const probeEveryMs = 200;
 const removalsMax = 3;
 

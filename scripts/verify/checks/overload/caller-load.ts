@@ -35,8 +35,6 @@ interface Counts {
   late: number;
   /** Status 503, or 200 with a shorter body: the process is overloaded. */
   rejected: number;
-  /** Status 429: the caller exceeds its rate limit. */
-  limited: number;
   /** Of served requests, from the time at which each was due. */
   readonly latenciesMs: number[];
 }
@@ -150,13 +148,12 @@ function createCounter(connections: Connections) {
 }
 
 function createCounts(): Counts {
-  return { sent: 0, good: 0, late: 0, rejected: 0, limited: 0, latenciesMs: [] };
+  return { sent: 0, good: 0, late: 0, rejected: 0, latenciesMs: [] };
 }
 
 /** Undefined for a failed request. */
 function toOutcome({ status, bodyBytes }: ResponseSummary, template: RequestTemplate, latencyMs: number) {
   if (status === 503) return "rejected";
-  if (status === 429) return "limited";
   const [min, max] = template.bodyBytes;
   // The gateway's rejection for `Accept: application/json`.
   if (status === 200 && bodyBytes < min) return "rejected";
@@ -244,9 +241,9 @@ function startNext({ free, waiting }: Pool): void {
 /** A line for the phase, and one for each kind of request. */
 export function describePhase({ name, seconds, cpuSeconds, lagMs, failures, kinds }: PhaseReport): string {
   const cpuPercent = ((100 * cpuSeconds) / seconds).toFixed(0);
-  const lines = [...kinds].map(([kind, { sent, good, late, rejected, limited, latenciesMs }]) => {
+  const lines = [...kinds].map(([kind, { sent, good, late, rejected, latenciesMs }]) => {
     const rates = `${(good / seconds).toFixed(0)} of ${(sent / seconds).toFixed(0)}/s in time`;
-    return `  ${kind}: ${rates}, late ${late}, rejected ${rejected}, limited ${limited}, ${describeLatencies(latenciesMs)}`;
+    return `  ${kind}: ${rates}, late ${late}, rejected ${rejected}, ${describeLatencies(latenciesMs)}`;
   });
   const phase = `${name}, ${seconds} s, ${cpuPercent} % CPU, lag ${lagMs.toFixed(1)} ms, failures: ${describeFailures(failures)}`;
   return [phase, ...lines].join("\n      ");

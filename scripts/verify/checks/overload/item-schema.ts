@@ -13,7 +13,6 @@ export const itemTypeDefs = `
     items(skip: Int): [Item!]!
     urgentItems(skip: Int): [Item!]! @priority(class: "critical")
     backgroundItems(skip: Int): [Item!]! @priority(class: "background")
-    item(skip: Int): Item
   }
   type Item { id: ID! name: String! price: Int! tags: [String!]! }
 `;

@@ -13,12 +13,8 @@ process.send?.(await startItemUpstream());
 
 function startItemUpstream(): Promise<string> {
   const items = createItems(itemsInResult);
-  const [item] = items;
   const toResult = (data: object) => toHttp(JSON.stringify({ data }), ["Content-Type: application/json"]);
-  const results = new Map([
-    ["item(", toResult({ item })],
-    ...Object.values(itemFields).map((field) => [field, toResult({ [field]: items })] as const),
-  ]);
+  const results = new Map(Object.values(itemFields).map((field) => [field as string, toResult({ [field]: items })]));
   const restResponse = toHttp(JSON.stringify({ items: createItems(itemsInBody) }), [
     "Content-Type: application/json",
     "Cache-Control: public, max-age=60",

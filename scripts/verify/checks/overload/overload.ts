@@ -1,29 +1,26 @@
-// Loads the gateway and the REST proxy with more requests than they can serve, and with callers that exceed their limits.
+// Loads the gateway and the REST proxy with more requests than they can serve.
 import { defineVerification } from "../../verification.ts";
-import { runParts } from "../../parts.ts";
-import { type OverloadPart, partOptions } from "./part.ts";
-import { gatewayPart, restProxyPart } from "./pressure.ts";
-import { sharedLimitPart } from "./shared-limit.ts";
+import { checkPressure } from "./pressure.ts";
+import type { EndpointKind } from "./tested-processes.ts";
 
-/** In the order in which they run. */
-const parts: readonly OverloadPart[] = [gatewayPart, restProxyPart, sharedLimitPart];
-const names = parts.map(({ name }) => name);
+const kinds: readonly EndpointKind[] = ["gateway", "rest-proxy"];
 
 export const overload = defineVerification({
   name: "overload",
-  summary: "gateway and REST proxy serve what they can under overload, and together they grant a caller one limit",
-  description: `Runs processes with production settings on the first core, and an open-loop load with a stub upstream on the second: use an otherwise idle
-machine with Linux. First attempts are counted. Latency is measured from the time at which a request was due.
-
-${parts.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,
+  summary: "gateway and REST proxy serve what they can under overload, critical requests first",
+  description: `Runs a process with production settings on the first core, and an open-loop load with a stub upstream on the second: use an otherwise idle
+machine with Linux. At 2, 5 and 10 times its capacity it must serve as many requests in time as it can, critical ones first, and recover within 5 s.
+First attempts are counted. Latency is measured from the time at which a request was due.`,
   options: {
-    only: { kind: "names", of: names, quick: ["gateway", "shared-limit"], why: "only these parts" },
-    ...partOptions,
+    only: { kind: "names", of: kinds, quick: ["gateway"], why: "only these processes" },
   },
-  // What `--control` breaks on purpose in each part, so that its claims must fail.
-  control: parts.map(({ name, control }) => `${name}: ${control}`).join("; "),
+  // Then each claim with `control: "fails"` must fail.
+  control: "ADMISSION=false: every request is admitted",
   async run(run) {
-    const selected = parts.filter(({ name }) => run.options.only.includes(name));
-    await runParts(selected, run);
+    for (const kind of kinds.filter((name) => run.options.only.includes(name)))
+      await checkPressure(kind, run.isQuick ? 2 : 10, {
+        ...run,
+        claim: (text, holds, options) => run.claim(`${kind}: ${text}`, holds, options),
+      });
   },
 });

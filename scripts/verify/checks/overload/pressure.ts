@@ -1,11 +1,10 @@
-// The parts `gateway` and `rest-proxy` of overload: one process at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load
+// One process of the gateway or the REST proxy at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load
 // runs on the same machine.
 import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, type Load, startLoad } from "../../traffic/open-loop.ts";
-import type { ClaimOptions } from "../../verification.ts";
+import type { ClaimOptions, VerificationRun } from "../../verification.ts";
 import { describePhase, type LoadPhase, type PhaseReport, sendInClosedLoop, sendPhases } from "./caller-load.ts";
-import type { OverloadPart, PartRun } from "./part.ts";
 import {
   createProcessStarter,
   createRequest,
@@ -51,23 +50,7 @@ const p99MsMax = { critical: 500, normal: 200, background: 200 } as const satisf
 const recoveredRatioMax = 1.5;
 const probeMsMax = 100;
 
-const description = {
-  purpose:
-    "at 2, 5 and 10 times its capacity it serves as many requests in time as it can, critical ones first, and recovers within 5 s",
-  control: "ADMISSION=false: every request is admitted",
-};
-
-export const gatewayPart: OverloadPart = {
-  name: "gateway",
-  ...description,
-  run: (run) => checkPressure("gateway", run),
-};
-
-export const restProxyPart: OverloadPart = {
-  name: "rest-proxy",
-  ...description,
-  run: (run) => checkPressure("rest-proxy", run),
-};
+type Run = Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">;
 
 interface Capacity {
   readonly perSecond: number;
@@ -84,8 +67,8 @@ interface LoadStep {
   readonly report: PhaseReport;
 }
 
-async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
-  const { seconds } = run.options;
+/** @param seconds for which each load is measured. */
+export async function checkPressure(kind: EndpointKind, seconds: number, run: Run): Promise<void> {
   const start = await createProcessStarter(run);
   const tested = await start(kind, { ADMISSION: String(!run.isControl) });
   const emptyHandler = await startEmptyHandler(kind, run);
@@ -130,6 +113,7 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
   claimSteps(steps, calm, run);
   await claimProbes(probes, run);
   run.claim("the process runs without a restart", tested.isRunning(), { control: "holds" });
+  await Promise.all([tested.stop(), emptyHandler.stop()]);
 }
 
 function measureCapacity(tested: TestedProcess, seconds: number): Promise<Capacity> {
@@ -137,7 +121,7 @@ function measureCapacity(tested: TestedProcess, seconds: number): Promise<Capaci
 }
 
 /** As a container runtime sends them: each over a new connection, also while earlier ones are pending. */
-function startLivenessProbes({ adminPort }: TestedProcess, { onCleanup }: PartRun): Load {
+function startLivenessProbes({ adminPort }: TestedProcess, { onCleanup }: Run): Load {
   const client = createHttpClient(`http://127.0.0.1:${adminPort}`, probeTimeoutMs);
   onCleanup(() => client.close());
   return startLoad({
@@ -162,7 +146,7 @@ interface MixedLoad {
 interface MixOptions {
   readonly criticalPerSecond: number;
   readonly probes: Load;
-  readonly run: PartRun;
+  readonly run: Run;
 }
 
 /**
@@ -206,7 +190,7 @@ function createStreams(target: LoadTarget, perSecond: number, criticalPerSecond:
   const priorities = Object.keys(rates) as Priority[];
   return priorities.map((priority) => ({
     perSecond: rates[priority],
-    requests: [createRequest(target, { priority, localAddress: clientAddresses[priority] })],
+    requests: [createRequest(target, priority, clientAddresses[priority])],
   }));
 }
 
@@ -226,7 +210,7 @@ function goodputBound(loadFactor: number, rejectionSeconds: number, { perSecond,
   return (perSecond * (1 - loadFactor * rejectionCost)) / (1 - rejectionCost);
 }
 
-function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: PartRun): void {
+function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: Run): void {
   // At the highest load, where the process rejects the most requests.
   const highest = steps.at(-1);
   if (!highest) throw new Error("There is no load step");
@@ -256,7 +240,7 @@ function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: PartRun)
   }
 }
 
-function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: PartRun): void {
+function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: Run): void {
   // At 2x the REST proxy needs no admission: it saves the time of compression, since responses that would wait too long for it are sent uncompressed.
   const inControl: ClaimOptions = loadFactor > 2 ? { control: "fails" } : {};
   const goodPerSecond = all.good / seconds;
@@ -272,7 +256,7 @@ function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, 
   );
 }
 
-function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseReport, { claim }: PartRun): void {
+function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseReport, { claim }: Run): void {
   const p99Of = (priority: Priority) => quantile(kinds.get(priority)?.latenciesMs ?? [], 0.99);
   const priorities = Object.keys(p99MsMax) as Priority[];
   const limits = priorities.map((priority) => `${priority} ${p99MsMax[priority]} ms`);
@@ -284,7 +268,7 @@ function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseR
   );
 }
 
-function claimRecovery(recovered: PhaseReport, calm: PhaseReport, { claim }: PartRun): void {
+function claimRecovery(recovered: PhaseReport, calm: PhaseReport, { claim }: Run): void {
   const { good, sent } = recovered.all;
   claim(
     `${recoverySeconds} s after the load has fallen from 10x to 50 %, all requests are served as fast as in calm`,
@@ -295,7 +279,7 @@ function claimRecovery(recovered: PhaseReport, calm: PhaseReport, { claim }: Par
   );
 }
 
-async function claimProbes(probes: Load, { claim }: PartRun): Promise<void> {
+async function claimProbes(probes: Load, { claim }: Run): Promise<void> {
   const { count, latenciesMs, failures } = await probes.stop();
   const slow = latenciesMs.filter((latencyMs) => latencyMs > probeMsMax);
   claim(`no liveness probe takes more than ${probeMsMax} ms`, count > 0 && slow.length === 0 && failures.size === 0, {

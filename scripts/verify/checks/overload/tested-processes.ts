@@ -9,9 +9,9 @@ import { launch, pinThisProcess, receiveMessage } from "@tributary/kit/testing/p
 import { parse } from "graphql";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { endpointKeys, type Environment } from "../../platform/part-process.ts";
+import type { VerificationRun } from "../../verification.ts";
 import type { RequestTemplate } from "./caller-load.ts";
 import { itemFields, itemTypeDefs } from "./item-schema.ts";
-import type { PartRun } from "./part.ts";
 
 export type EndpointKind = "gateway" | "rest-proxy";
 
@@ -23,6 +23,7 @@ export interface LoadTarget {
   readonly kind: EndpointKind;
   readonly pid: number;
   readonly port: number;
+  stop(): Promise<unknown>;
 }
 
 export interface TestedProcess extends LoadTarget {
@@ -32,7 +33,7 @@ export interface TestedProcess extends LoadTarget {
 }
 
 /** @returns a function that starts a process; it takes variables in addition to the settings of production. */
-export async function createProcessStarter(run: Pick<PartRun, "onCleanup">) {
+export async function createProcessStarter(run: Pick<VerificationRun, "onCleanup">) {
   const folder = mkdtempSync(join(tmpdir(), "tributary-overload-"));
   run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   pinThisProcess(1);
@@ -54,7 +55,7 @@ export async function createProcessStarter(run: Pick<PartRun, "onCleanup">) {
 }
 
 /** Resolves with the URL of item-upstream.ts. */
-function launchItemUpstream({ onCleanup }: Pick<PartRun, "onCleanup">): Promise<string> {
+function launchItemUpstream({ onCleanup }: Pick<VerificationRun, "onCleanup">): Promise<string> {
   const upstream = launch({
     args: [join(import.meta.dirname, "item-upstream.ts")],
     core: 1,
@@ -65,21 +66,24 @@ function launchItemUpstream({ onCleanup }: Pick<PartRun, "onCleanup">): Promise<
 }
 
 /** Starts empty-handler.ts. @param kind determines which requests it gets. */
-export async function startEmptyHandler(kind: EndpointKind, run: Pick<PartRun, "onCleanup">): Promise<LoadTarget> {
+export async function startEmptyHandler(
+  kind: EndpointKind,
+  run: Pick<VerificationRun, "onCleanup">,
+): Promise<LoadTarget> {
   return { ...(await launchOnFirstCore([join(import.meta.dirname, "empty-handler.ts")], {}, run)), kind };
 }
 
 async function launchOnFirstCore(
   args: readonly string[],
   variables: Environment,
-  { onCleanup }: Pick<PartRun, "onCleanup">,
+  { onCleanup }: Pick<VerificationRun, "onCleanup">,
 ) {
   const port = await pickFreePort();
   const environment = { NODE_ENV: "production", ...variables, HOST: "127.0.0.1", PORT: String(port) };
   const launched = launch({ args, environment, core: 0 });
   onCleanup(() => launched.stop());
   await launched.untilReady(`http://127.0.0.1:${port}`);
-  return { pid: launched.pid, port, isRunning: () => launched.isRunning() };
+  return { pid: launched.pid, port, isRunning: () => launched.isRunning(), stop: () => launched.stop() };
 }
 
 /** Without rate limits, and without token verification (no JWKS_URL). */
@@ -111,43 +115,28 @@ const routes = Object.keys(itemFields).map((priority) => ({
   summary: `Items, ${priority}`,
 }));
 
-interface RequestOptions {
-  /** By default the priority. */
-  readonly kind?: string;
-  readonly priority?: Priority;
-  readonly localAddress?: string;
-}
-
 /** A request whose response has all items. That of the REST proxy is compressed. */
-export function createRequest({ kind, port }: LoadTarget, options: RequestOptions = {}): RequestTemplate {
-  const { priority = "normal", localAddress = "127.0.0.1" } = options;
-  const common = { kind: options.kind ?? priority, port, localAddress };
+export function createRequest(
+  { kind, port }: LoadTarget,
+  priority: Priority = "normal",
+  localAddress = "127.0.0.1",
+): RequestTemplate {
+  const common = { kind: priority, port, localAddress };
   if (kind === "rest-proxy") {
     const write = (unique: number) => toGet(`/v1/${priority}/${unique}`);
     return { ...common, write, bodyBytes: [1_000, Infinity] };
   }
   const selection = `${itemFields[priority]}(skip: $s) { id name price tags }`;
-  return { ...common, write: (unique) => toPost(selection, "application/json", unique), bodyBytes: [50_000, Infinity] };
+  return { ...common, write: (unique) => toPost(selection, unique), bodyBytes: [50_000, Infinity] };
 }
 
-/**
- * Of the gateway, a request whose response has one item; of the REST proxy, the same as `createRequest`. With its `Accept`, a request above a rate
- * limit has the status 429.
- */
-export function createSmallRequest(target: LoadTarget, options: RequestOptions): RequestTemplate {
-  const request = createRequest(target, options);
-  if (target.kind === "rest-proxy") return request;
-  const accept = "application/graphql-response+json";
-  return { ...request, write: (unique) => toPost("item(skip: $s) { id name }", accept, unique), bodyBytes: [1, 100] };
-}
-
-function toPost(selection: string, accept: string, unique: number): string {
+function toPost(selection: string, unique: number): string {
   const body = `{"query":"query($s:Int){${selection}}","variables":{"s":${unique}}}`;
   const head = [
     "POST /graphql HTTP/1.1",
     "Host: 127.0.0.1",
     "Content-Type: application/json",
-    `Accept: ${accept}`,
+    "Accept: application/json",
     `Content-Length: ${body.length}`,
   ];
   return `${head.join("\r\n")}\r\n\r\n${body}`;

@@ -74,7 +74,7 @@ export const abortsCheck: ResilienceCheck = {
       tookMs.get(abortCase)?.push(...ms);
     };
     const pending: Promise<void>[] = [];
-    for (let i = 0; i < context.options.aborts; i++) {
+    for (let i = 0; i < context.sizes.aborts; i++) {
       const abortCase = abortCases[i % abortCases.length] as AbortCase;
       // Numbered within each case, because `holdFetches` treats even and odd numbers differently.
       pending.push(abortAndRecord(abortCase, Math.floor(i / abortCases.length)));
@@ -173,7 +173,7 @@ function waitForClose(response: ServerResponse): Promise<number> {
 /** Two equal concurrent requests may share a fetch, which must continue while one client is connected. */
 async function checkSharedFetch(context: CheckContext, client: GraphqlClient, heldFetches: HeldFetches): Promise<void> {
   const query = "{ person(id: 1) { name } }";
-  const pairCount = Math.min(sharedPairsMax, context.options.aborts);
+  const pairCount = Math.min(sharedPairsMax, context.sizes.aborts);
   let completeCount = 0;
   for (let i = 0; i < pairCount; i++) {
     // Both clients have the same name, so that they may share a fetch. Its number is odd: the held fetch has no part of a response yet.

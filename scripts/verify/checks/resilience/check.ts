@@ -2,52 +2,26 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Options, OptionValues, VerificationRun } from "../../verification.ts";
+import type { VerificationRun } from "../../verification.ts";
 import { type TestedGateway, GatewayFault, startTestedGateway } from "./tested-gateway.ts";
 import { createGraphqlClient, type GraphqlClient } from "./graphql-client.ts";
 
-/** The options that determine how long the checks run. */
-export const sizes = {
-  seconds: {
-    kind: "number",
-    min: 1,
-    max: 600,
-    fallback: 30,
-    quick: 3,
-    why: "seconds for which `attacks` measures each attack, after 3 s of warm-up",
-  },
-  aborts: {
-    kind: "number",
-    min: 10,
-    max: 100_000,
-    fallback: 1_000,
-    quick: 100,
-    why: "clients that disconnect in `aborts`",
-  },
-  generations: {
-    kind: "number",
-    min: 10,
-    max: 100_000,
-    fallback: 1_000,
-    quick: 100,
-    why: "successive supergraphs in `generations`",
-  },
-  documents: {
-    kind: "number",
-    min: 10,
-    max: 100_000,
-    fallback: 10_000,
-    quick: 500,
-    why: "different documents that `introspection` sends",
-  },
-  minutes: {
-    kind: "number",
-    min: 1,
-    max: 120,
-    fallback: 30,
-    why: "minutes for which `memory` samples memory use under load",
-  },
-} as const satisfies Options;
+/** How long the checks run. */
+interface Sizes {
+  /** Seconds for which `attacks` measures each attack, after 3 s of warm-up. */
+  readonly seconds: number;
+  /** Clients that disconnect in `aborts`. */
+  readonly aborts: number;
+  /** Successive supergraphs in `generations`. */
+  readonly generations: number;
+  /** Different documents that `introspection` sends. */
+  readonly documents: number;
+  /** Minutes for which `memory` samples memory use under load. */
+  readonly minutes: number;
+}
+
+const fullSizes: Sizes = { seconds: 30, aborts: 1_000, generations: 1_000, documents: 10_000, minutes: 30 };
+const quickSizes: Sizes = { seconds: 3, aborts: 100, generations: 100, documents: 500, minutes: 1 };
 
 export interface ResilienceCheck {
   /** The name for `--only`. */
@@ -62,7 +36,7 @@ export interface ResilienceCheck {
 
 /** What a check uses. Everything that it starts is stopped before the next check. */
 export interface CheckContext {
-  readonly options: OptionValues<typeof sizes>;
+  readonly sizes: Sizes;
   /** Prints a further measurement, or the progress of a long check. */
   readonly print: (line: string) => void;
   claim(text: string, holds: boolean, measured: string): void;
@@ -76,17 +50,10 @@ export interface CheckContext {
   onCleanup(cleanUp: () => unknown): void;
 }
 
-type ResilienceRun = Pick<VerificationRun<typeof sizes>, "options" | "isControl" | "print" | "claim" | "onCleanup">;
+type ResilienceRun = Pick<VerificationRun, "isQuick" | "isControl" | "print" | "claim" | "onCleanup">;
 
-/**
- * Runs a check, and stops what it started. Never rejects.
- * @param gatewayPrefix a command that runs a gateway, such as `taskset -c 0`; empty for none.
- */
-export async function runCheck(
-  check: ResilienceCheck,
-  run: ResilienceRun,
-  gatewayPrefix: readonly string[] = [],
-): Promise<void> {
+/** Runs a check, and stops what it started. Never rejects. */
+export async function runCheck(check: ResilienceCheck, run: ResilienceRun): Promise<void> {
   const cleanups: (() => unknown)[] = [];
   // SIGINT and SIGTERM do not end `check.run`, so after them runner.ts runs the cleanups.
   run.onCleanup(() => runCleanups(cleanups));
@@ -99,7 +66,7 @@ export async function runCheck(
   };
   run.print(`\n${check.name}: ${check.purpose}`);
   try {
-    await check.run(createContext(run, claim, cleanups, gatewayPrefix));
+    await check.run(createContext(run, claim, cleanups));
   } catch (error) {
     if (error instanceof GatewayFault) claim("the gateway keeps running", false, error.message);
     else errors.push(error);
@@ -114,16 +81,15 @@ export async function runCheck(
 }
 
 function createContext(
-  { options, isControl, print }: ResilienceRun,
+  { isQuick, isControl, print }: ResilienceRun,
   claim: CheckContext["claim"],
   cleanups: (() => unknown)[],
-  gatewayPrefix: readonly string[],
 ): CheckContext {
   const folder = mkdtempSync(join(tmpdir(), "tributary-resilience-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   let gatewayCount = 0;
   return {
-    options,
+    sizes: isQuick ? quickSizes : fullSizes,
     claim,
     print: (line) => print(`      ${line}`),
     async startGateway(supergraphSdl, environment = {}) {
@@ -133,7 +99,6 @@ function createContext(
         supergraphSdl,
         supergraphFile: join(folder, `supergraph-${gatewayCount}.graphql`),
         environment,
-        commandPrefix: gatewayPrefix,
       });
       cleanups.push(() => gateway.stop());
       return gateway;

@@ -51,7 +51,7 @@ export const introspectionCheck: ResilienceCheck = {
     const codes = await attack(context, gateway.url);
     const report = await load.stop();
     context.claim(
-      `each of ${context.options.documents} documents gets a response`,
+      `each of ${context.sizes.documents} documents gets a response`,
       [...codes.keys()].every((code) => !code.startsWith(noResponse)),
       describeFailures(codes),
     );
@@ -84,7 +84,7 @@ function startSamplingRss(context: CheckContext, gateway: TestedGateway): () => 
 
 /** Runs in a thread of lower priority, so that reading long responses does not delay the regular client. @returns the number of responses by code. */
 async function attack(context: CheckContext, url: string): Promise<ReadonlyMap<string, number>> {
-  const attackData: AttackData = { url, documents: context.options.documents };
+  const attackData: AttackData = { url, documents: context.sizes.documents };
   const worker = new Worker(new URL(import.meta.url), { workerData: attackData });
   context.onCleanup(() => worker.terminate());
   const [codes] = (await once(worker, "message")) as [ReadonlyMap<string, number>];

@@ -44,7 +44,7 @@ export const memoryCheck: ResilienceCheck = {
     const client = context.createClient(gateway);
     startDiscardingRequests(library, context);
     const load = startLoad({ perSecond, send: (requestNumber) => sendNew(client, requestNumber) });
-    const samplesMb = await sampleRss(gateway, context.options.minutes * 60_000);
+    const samplesMb = await sampleRss(gateway, context.sizes.minutes * 60_000);
     reportPlateau(context, samplesMb);
     const release = holdRequest(context, library, gateway);
     await reportTwoGenerations(context, gateway, library.supergraphSdl);

@@ -1,9 +1,9 @@
 // Tests the gateway against wrong subgraphs, hostile clients, disconnects and frequent supergraph changes.
-import { pinOwnProcess } from "../../platform/cores.ts";
+import { pinThisProcess } from "@tributary/kit/testing/processes/launched-process";
 import { defineVerification } from "../../verification.ts";
 import { abortsCheck } from "./aborts.ts";
 import { attacksCheck } from "./attacks.ts";
-import { type ResilienceCheck, runCheck, sizes } from "./check.ts";
+import { type ResilienceCheck, runCheck } from "./check.ts";
 import { generationsCheck } from "./generations.ts";
 import { introspectionCheck } from "./introspection.ts";
 import { memoryCheck } from "./memory.ts";
@@ -40,14 +40,12 @@ ${checks.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")
       quick: names.filter((name) => name !== memoryCheck.name),
       why: "only these checks",
     },
-    ...sizes,
   },
   // With `--control`, instead of the repository's gateway. `runCheck` (check.ts) claims the fault.
   control: "tests an unmodified Apollo Gateway, in which most checks must find a fault",
   async run(run) {
-    const { description, gatewayPrefix } = pinOwnProcess();
-    run.print(`${run.isControl ? "an unmodified Apollo Gateway" : "the gateway"}; ${description}`);
+    pinThisProcess(1);
     const selected = checks.filter(({ name }) => run.options.only.includes(name));
-    for (const check of selected) await runCheck(check, run, gatewayPrefix);
+    for (const check of selected) await runCheck(check, run);
   },
 });

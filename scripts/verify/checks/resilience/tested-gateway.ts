@@ -1,11 +1,12 @@
 // Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
+import { readProcess } from "../../../../bench/measure/proc.ts";
 import type { GatewayReport } from "./monitor.ts";
 
 export interface TestedGateway {
@@ -33,10 +34,8 @@ export interface TestedGatewayOptions {
   readonly supergraphSdl: string;
   /** The path of the file in which the gateway gets the supergraph. The gateway watches it. */
   readonly supergraphFile: string;
-  /** Environment variables beside PATH, HOST, PORT and SUPERGRAPH_FILE. The process inherits no others. */
+  /** Environment variables beside HOST, PORT and SUPERGRAPH_FILE. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A command that runs the rest of its arguments, such as `taskset -c 0`. Empty for none. */
-  readonly commandPrefix: readonly string[];
 }
 
 /** Node's arguments by kind. Tributary's gateway gets the same arguments as in its image. */
@@ -47,58 +46,77 @@ const nodeArguments = {
 const readyTimeoutMs = 60_000;
 const loadTimeoutMs = 30_000;
 const monitorTimeoutMs = 30_000;
-const stopTimeoutMs = 15_000;
 const pollMs = 10;
-const outputCharsMax = 4_000;
 const loaded = "supergraph-loaded";
 
 /** @throws Error if it serves no supergraph within a minute: then the check itself cannot run, which is no GatewayFault. */
 export async function startTestedGateway(options: TestedGatewayOptions): Promise<TestedGateway> {
-  const { kind, supergraphSdl, supergraphFile, environment, commandPrefix } = options;
+  const { kind, supergraphSdl, supergraphFile, environment } = options;
   replaceFile(supergraphFile, supergraphSdl);
-  const monitorArguments = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
-  const commandLine = [...commandPrefix, process.execPath, ...monitorArguments, ...nodeArguments[kind]];
-  const [command = process.execPath, ...args] = commandLine;
-  const required = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile };
-  const env = { ...required, ...environment };
-  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
-  const pid = child.pid ?? 0;
-  const log = readLog(child);
+  const launched = launch({
+    args: ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href, ...nodeArguments[kind]],
+    environment: { HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile, ...environment },
+    core: 0,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const { pid, child } = launched;
+  const counts = new Map<string | undefined, number>();
+  const countLogged = (observation: string) => counts.get(observation) ?? 0;
+  let url: string | undefined;
+  if (child.stdout) {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (!line.startsWith("{")) return;
+      const record = JSON.parse(line) as {
+        readonly msg?: string;
+        readonly url?: string;
+        readonly observation?: string;
+      };
+      if (record.msg === "listening") url = record.url;
+      counts.set(record.observation, (counts.get(record.observation) ?? 0) + 1);
+    });
+  }
+  const requireRunning = () => {
+    if (!launched.isRunning()) throw new GatewayFault(`The gateway has ended: ${launched.recentOutput()}`);
+  };
 
   async function waitUntil(timeoutMs: number, isTrue: () => boolean): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (!isTrue()) {
-      if (hasEnded(child)) throw new GatewayFault(`The gateway has ended: ${log.output}`);
-      if (performance.now() > deadline) throw new Error(`The gateway does not load a supergraph: ${log.output}`);
+      requireRunning();
+      if (performance.now() > deadline)
+        throw new Error(`The gateway does not load a supergraph: ${launched.recentOutput()}`);
       await sleep(pollMs);
     }
   }
 
   try {
-    await waitUntil(readyTimeoutMs, () => log.url !== undefined && log.count(loaded) > 0);
+    await waitUntil(readyTimeoutMs, () => url !== undefined && countLogged(loaded) > 0);
   } catch (error) {
-    child.kill("SIGKILL");
+    await launched.end("SIGKILL");
     throw new Error(`The gateway does not start: ${String(error)}`, { cause: error });
   }
   return {
-    url: log.url ?? "",
+    url: url ?? "",
     async publish(newSupergraphSdl) {
-      const loadsBefore = log.count(loaded);
+      const loadsBefore = countLogged(loaded);
       replaceFile(supergraphFile, newSupergraphSdl);
-      await waitUntil(loadTimeoutMs, () => log.count(loaded) > loadsBefore);
+      await waitUntil(loadTimeoutMs, () => countLogged(loaded) > loadsBefore);
     },
-    countLogged: (observation) => log.count(observation),
+    countLogged,
     async measureLoop() {
-      if (hasEnded(child)) throw new GatewayFault(`The gateway has ended: ${log.output}`);
+      requireRunning();
       const nextMessage = once(child, "message") as Promise<[GatewayReport]>;
       child.send("report");
       const [report] = await withTimeout(monitorTimeoutMs, nextMessage, new GatewayFault("The event loop is blocked"));
       return report;
     },
-    readRssBytes: () => readRssBytes(pid),
+    readRssBytes() {
+      requireRunning();
+      return readProcess(pid).rssBytes;
+    },
     countThreads: () => readdirSync(`/proc/${pid}/task`).length,
     countSockets: () => countSockets(pid),
-    stop: () => stop(child),
+    stop: () => launched.stop(),
   };
 }
 
@@ -106,49 +124,6 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
 function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
-/** Counts the observations in the log, one JSON text in each line. */
-function readLog(child: ChildProcess) {
-  const counts = new Map<string, number>();
-  let url: string | undefined;
-  let output = "";
-  const append = (text: string) => {
-    output = (output + text).slice(-outputCharsMax);
-  };
-  const onLine = (line: string) => {
-    append(`${line}\n`);
-    if (!line.startsWith("{")) return;
-    const record = JSON.parse(line) as { readonly msg?: string; readonly url?: string; readonly observation?: string };
-    if (record.msg === "listening") url = record.url;
-    const { observation } = record;
-    if (observation !== undefined) counts.set(observation, (counts.get(observation) ?? 0) + 1);
-  };
-  child.stderr?.setEncoding("utf8").on("data", append);
-  if (child.stdout) createInterface({ input: child.stdout }).on("line", onLine);
-  return {
-    /** Undefined until the gateway listens. */
-    get url() {
-      return url;
-    },
-    /** The end of the output. */
-    get output() {
-      return output;
-    },
-    count: (observation: string) => counts.get(observation) ?? 0,
-  };
-}
-
-/** Reads proc_pid_status(5). */
-function readRssBytes(pid: number): number {
-  const file = `/proc/${pid}/status`;
-  if (!existsSync(file)) throw new GatewayFault("The gateway has ended");
-  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(file, "utf8")) ?? [];
-  return Number(kilobytes) * 1_024;
 }
 
 /** proc_pid_fd(5): the link of a socket begins with "socket:". A descriptor that is closed meanwhile is not counted. */
@@ -160,14 +135,6 @@ function countSockets(pid: number): number {
       return false;
     }
   }).length;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await withTimeout(stopTimeoutMs, ended, new Error("SIGTERM has no effect")).catch(() => child.kill("SIGKILL"));
-  await ended;
 }
 
 /** The result of `work`. @throws `error` after `timeoutMs`; `work` is not aborted. */

@@ -1,23 +1,29 @@
-// The clients of chaos.ts: users who read and write through both endpoints at fixed times. An order is sent again with its idempotency key until it is
+// The clients of chaos.ts and compose.ts: users who read and write through both endpoints at fixed times. An order is sent again with its idempotency key until it is
 // confirmed. A comment has no key, and is sent once.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TestIssuer } from "@tributary/kit/testing/issuer";
-import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
-import { textPrefixOf } from "../../traffic/journey.ts";
-import { startLoad } from "../../traffic/open-loop.ts";
-import { commentAt, postAt, skuAt, userAt, writerId } from "../../traffic/seeded.ts";
-import type { ConfirmedOrder } from "../durability/buyers.ts";
+import { receiptHeader } from "@tributary/kit/consistency/receipts";
+import { textPrefixOf } from "./audit.ts";
+import { createHttpClient, type HttpClientResponse } from "./http-client.ts";
+import { startLoad } from "./open-loop.ts";
+import type { ConfirmedOrder } from "./order-audit.ts";
+import { commentAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
 
 /** A response that is not as expected, or none. */
 export interface Failure {
   readonly name: string;
+  readonly isWrite: boolean;
   readonly dueMs: number;
   readonly endMs: number;
-  /** Such as SUBGRAPH_UNAVAILABLE and bad-gateway. `foreign`: data of another caller or request. Otherwise what arrived instead. */
+  /**
+   * Such as SUBGRAPH_UNAVAILABLE and bad-gateway. `foreign`: data of another caller or request. `stale`: data from before the write whose receipt
+   * the request has. Otherwise what arrived instead.
+   */
   readonly codes: readonly string[];
 }
 
 export interface Clients {
+  /** The number of requests that have a response. */
+  readonly sent: number;
   readonly failures: readonly Failure[];
   readonly orders: readonly ConfirmedOrder[];
   readonly comments: ReadonlySet<string>;
@@ -28,12 +34,13 @@ export interface Clients {
 export interface ClientsOptions {
   readonly graphqlUrl: string;
   readonly restUrl: string;
-  readonly issuer: TestIssuer;
+  /** A token with `clientScopes`. */
+  tokenOf(userId: string): Promise<string>;
   /** Part of each key and text. */
   readonly run: string;
   readonly perSecond: number;
-  /** Bugs: reads with another user's token or of an unknown field, and orders and comments that are sent twice. */
-  readonly isControl: boolean;
+  /** Bugs: reads with another user's token, of an unknown field or of a comment that was not written, and orders and comments that are sent twice. */
+  readonly isControl?: boolean;
 }
 
 /** Without validation. */
@@ -41,40 +48,49 @@ type Json = ReturnType<typeof JSON.parse>;
 
 interface Step {
   readonly name: string;
+  readonly isWrite?: true;
   readonly path: string;
   readonly content?: object;
   /** Whether a body without errors is the caller's, and of this request. */
   isRight(body: Json): boolean;
+  /** The code of a body that is not right: by default `foreign`. */
+  readonly wrongCode?: "foreign" | "stale";
+}
+
+interface RequestOptions {
+  readonly key?: string;
+  readonly receipt?: string | undefined;
+  /** By default now. */
+  readonly dueMs?: number | undefined;
 }
 
 const userIds = [writerId, "2", "3", "4"];
-const scopes = ["orders:read", "orders:write", "comments:write"];
-const tokenTtlSeconds = 86_400;
+export const clientScopes = ["orders:read", "orders:write", "comments:write"];
 const retryMs = 500;
 const confirmedWithinMs = 60_000;
 /** With `isControl`, in each twenty requests. */
-const planted = { foreignToken: 10, unknownField: 11, orderTwice: 17, commentTwice: 19 };
+const planted = { foreignToken: 10, unknownField: 11, orderTwice: 17, otherComment: 9, commentTwice: 19 };
 
 export async function startClients(o: ClientsOptions): Promise<Clients> {
-  const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   const tokens = new Map<string, string>();
-  for (const id of userIds) tokens.set(id, await o.issuer.token(id, scopes, { exp }));
-  const { send, failures, close } = createSender(o, tokens);
+  for (const id of userIds) tokens.set(id, await o.tokenOf(id));
+  const { send, failures, counts, close } = createSender(o, tokens);
   const orders: ConfirmedOrder[] = [];
   const comments = new Set<string>();
   const unconfirmed = new Set<string>();
-  const isPlanted = (bug: keyof typeof planted, n: number) => o.isControl && n % 20 === planted[bug];
+  const isPlanted = (bug: keyof typeof planted, n: number) => o.isControl === true && n % 20 === planted[bug];
 
   async function order(n: number, userId: string, dueMs: number): Promise<void> {
     const key = `${o.run}-${n}`;
     unconfirmed.add(key);
-    for (let body: Json, tries = 0; performance.now() - dueMs < confirmedWithinMs; tries++) {
-      body = await send(orderStep(n, userId, key), userId, key, tries === 0 ? dueMs : undefined);
-      if (body === undefined) await sleep(retryMs);
+    for (let tries = 0; performance.now() - dueMs < confirmedWithinMs; tries++) {
+      const confirmed = await send(orderStep(n, userId, key), userId, { key, dueMs: tries === 0 ? dueMs : undefined });
+      if (confirmed === undefined) await sleep(retryMs);
       else {
-        orders.push({ id: readOrder(body).id, customerId: userId, lines: [{ sku: skuAt(n), qty: 1 }] });
+        orders.push({ id: readOrder(confirmed.body).id, customerId: userId, lines: [{ sku: skuAt(n), qty: 1 }] });
         unconfirmed.delete(key);
-        if (isPlanted("orderTwice", n)) await send(orderStep(n, userId, `${key}-again`), userId, `${key}-again`);
+        const again = `${key}-again`;
+        if (isPlanted("orderTwice", n)) await send(orderStep(n, userId, again), userId, { key: again });
         return;
       }
     }
@@ -82,8 +98,13 @@ export async function startClients(o: ClientsOptions): Promise<Clients> {
 
   async function comment(n: number, dueMs: number): Promise<void> {
     const text = `${textPrefixOf(o.run)} ${n}`;
-    const body = await send(commentStep(n, text), writerId, undefined, dueMs);
-    if (body !== undefined) comments.add(text);
+    // So that caches have the list without the comment.
+    await send(commentsStep(n), writerId);
+    const confirmed = await send(commentStep(n, text), writerId, { dueMs });
+    if (confirmed === undefined) return;
+    comments.add(text);
+    const { receipt } = confirmed;
+    await send(commentsStep(n, isPlanted("otherComment", n) ? "not written" : text), writerId, { receipt });
     if (isPlanted("commentTwice", n)) await send(commentStep(n, text), writerId);
   }
 
@@ -97,7 +118,7 @@ export async function startClients(o: ClientsOptions): Promise<Clients> {
           graphql("an unknown field", "{ unknown }", {}, () => true),
           userId,
         );
-      else if (n % 10 < 7) await send(readStep(n, userId), tokenOf, undefined, dueMs);
+      else if (n % 10 < 7) await send(readStep(n, userId), tokenOf, { dueMs });
       else if (n % 10 === 9) await comment(n, dueMs);
       else await order(n, userId, dueMs);
       return undefined;
@@ -105,6 +126,9 @@ export async function startClients(o: ClientsOptions): Promise<Clients> {
   });
 
   return {
+    get sent() {
+      return counts.sent;
+    },
     failures,
     orders,
     comments,
@@ -119,16 +143,19 @@ export async function startClients(o: ClientsOptions): Promise<Clients> {
 function createSender({ graphqlUrl, restUrl }: ClientsOptions, tokens: ReadonlyMap<string, string>) {
   const clients = { graphql: createHttpClient(graphqlUrl), rest: createHttpClient(restUrl) };
   const failures: Failure[] = [];
+  const counts = { sent: 0 };
   return {
     failures,
-    /** @returns the body of a right response. */
-    async send(step: Step, userId: string, key?: string, dueMs = performance.now()): Promise<Json> {
+    counts,
+    /** @returns a right response: its body, and its receipt if it has one. */
+    async send(step: Step, userId: string, { key, receipt, dueMs = performance.now() }: RequestOptions = {}) {
       const { name, path, content } = step;
       const headers = {
         authorization: `Bearer ${tokens.get(userId)}`,
         accept: "application/json",
         ...(content && { "content-type": "application/json" }),
         ...(key !== undefined && { "idempotency-key": key }),
+        ...(receipt !== undefined && { [receiptHeader]: receipt }),
       };
       const request = {
         path,
@@ -138,9 +165,13 @@ function createSender({ graphqlUrl, restUrl }: ClientsOptions, tokens: ReadonlyM
       };
       const client = path === "/graphql" ? clients.graphql : clients.rest;
       const response = await client.send(request).catch((error: unknown) => String(error));
+      counts.sent++;
       const codes = typeof response === "string" ? [response] : findCodes(response, step);
-      if (codes.length > 0) failures.push({ name, dueMs, endMs: performance.now(), codes });
-      return codes.length > 0 || typeof response === "string" ? undefined : JSON.parse(response.text);
+      if (codes.length > 0)
+        failures.push({ name, isWrite: step.isWrite === true, dueMs, endMs: performance.now(), codes });
+      if (codes.length > 0 || typeof response === "string") return undefined;
+      const receiptOfResponse = response.headers[receiptHeader.toLowerCase()];
+      return { body: JSON.parse(response.text) as Json, receipt: [receiptOfResponse].flat()[0] };
     },
     close() {
       for (const client of Object.values(clients)) client.close();
@@ -182,9 +213,9 @@ function readStep(n: number, userId: string): Step {
 function orderStep(n: number, userId: string, idempotencyKey: string): Step {
   const lines = [{ sku: skuAt(n), quantity: 1 }];
   const isRight = (body: Json) => readOrder(body).customerId === userId;
-  if (n % 20 < 10) return { name: "an order", path: "/v2/orders", content: { lines }, isRight };
+  if (n % 20 < 10) return { name: "an order", isWrite: true, path: "/v2/orders", content: { lines }, isRight };
   const query = "mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id customer { id } } } }";
-  return graphql("placeOrder", query, { input: { lines, idempotencyKey } }, isRight);
+  return { ...graphql("placeOrder", query, { input: { lines, idempotencyKey } }, isRight), isWrite: true };
 }
 
 /** Of a response of either endpoint. */
@@ -198,6 +229,7 @@ function commentStep(n: number, text: string): Step {
   if (n % 20 < 10) {
     return {
       name: "a comment",
+      isWrite: true,
       path: "/v1/comments",
       content: { postId, text },
       isRight: (body) => body.text === text,
@@ -205,15 +237,29 @@ function commentStep(n: number, text: string): Step {
   }
   const query = "mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { body } } }";
   const isRight = (body: Json) => body.data.addComment.comment.body === text;
-  return graphql("addComment", query, { input: { postId, body: text } }, isRight);
+  return { ...graphql("addComment", query, { input: { postId, body: text } }, isRight), isWrite: true };
 }
 
-function findCodes({ status, text }: HttpClientResponse, { isRight }: Step): readonly string[] {
+/** The newest comments on the post of `commentStep`, by the other endpoint. @param text of a comment that must be among them. */
+function commentsStep(n: number, text?: string): Step {
+  const postId = postAt(n);
+  const common = { name: "comments", wrongCode: "stale" } as const;
+  const isAmong = (found: readonly Json[], key: string) => text === undefined || found.some((one) => one[key] === text);
+  if (n % 20 >= 10)
+    return { ...common, path: `/v1/posts/${postId}/comments?limit=50`, isRight: (body) => isAmong(body, "text") };
+  const query = "query ($id: ID!) { post(id: $id) { comments(first: 50) { body } } }";
+  return {
+    ...graphql("comments", query, { id: postId }, ({ data }) => isAmong(data.post.comments, "body")),
+    ...common,
+  };
+}
+
+function findCodes({ status, text }: HttpClientResponse, { isRight, wrongCode = "foreign" }: Step): readonly string[] {
   try {
     const body: Json = JSON.parse(text);
     if (body.errors) return [...new Set<string>(body.errors.map((error: Json) => error.extensions.code))];
     if (status >= 400) return [body.type.replace("/problems/", "")];
-    return isRight(body) ? [] : ["foreign"];
+    return isRight(body) ? [] : [wrongCode];
   } catch {
     return [`${status}: ${text}`];
   }

@@ -1,12 +1,23 @@
-// The last step of durability.ts, after all kills: compares the database with the orders that the service confirmed.
-import type { ConfirmedOrder, Line } from "./buyers.ts";
-import type { PlatformPostgres } from "../../platform/postgres.ts";
+// Compares the database with the orders that the service confirmed.
+import type { PlatformPostgres } from "../platform/postgres.ts";
+
+interface Line {
+  readonly sku: string;
+  readonly qty: number;
+}
+
+/** An order whose creation the service confirmed to a client. */
+export interface ConfirmedOrder {
+  readonly id: string;
+  readonly customerId: string;
+  readonly lines: readonly Line[];
+}
 
 export interface OrderAudit {
   readonly confirmed: number;
   /** Confirmed orders that the database does not contain. */
   readonly lost: number;
-  /** Orders in the database that were never confirmed to a buyer, and orders that were confirmed more than once. */
+  /** Orders in the database that were never confirmed to a client, and orders that were confirmed more than once. */
   readonly duplicated: number;
   /** Confirmed orders whose stored customer or lines differ from the request. */
   readonly changed: number;
@@ -29,7 +40,7 @@ const selectWrongStock = `select p.sku from products p left join order_lines l o
 const selectWrongRecords = `select 1 from idempotency_keys r full join orders o on o.id = r.entity_id and o.customer_id = r.caller_id
   where o.id is null or r.entity_id is null`;
 
-/** Compares the database with the confirmed orders. Call it after `Buyers.stop`, so that no order is in flight. */
+/** Compares the database with the confirmed orders. Call it when no order is in flight. */
 export async function auditOrders(
   postgres: PlatformPostgres,
   confirmed: readonly ConfirmedOrder[],
