@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../command-line.ts";
-import { type NewServiceNames, spell } from "./names.ts";
+import { createRenaming, type NewServiceNames } from "./names.ts";
 
 const contractFile = /^(?:service\.json|schema\.graphql|openapi\.(?:ya?ml|json)|openapi\.overlay\.yaml|README\.md)$/;
 
@@ -17,73 +17,11 @@ export function copyContract(folder: string, service: string): ReadonlyMap<strin
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
+const templateFolder = join(import.meta.dirname, "contract-template");
+
 /** An entity with one query and one route, which composes. */
-export function renderContract({ service, entity, plural, team, port }: NewServiceNames): ReadonlyMap<string, string> {
-  const { camel, prose, pascal } = spell(entity);
-  const path = spell(plural).kebab;
-  const descriptor = {
-    name: service,
-    description: `Owns ${spell(plural).prose}.`,
-    team,
-    port,
-    external: { url: `http://${service}:${port}` },
-  };
-  return new Map([
-    ["service.json", `${JSON.stringify(descriptor, null, 2)}\n`],
-    [
-      "schema.graphql",
-      `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
-
-type Query {
-  "One ${prose}."
-  ${camel}(id: ID!): ${pascal}
-}
-
-type ${pascal} @key(fields: "id") {
-  id: ID!
-  title: String!
-}
-`,
-    ],
-    [
-      "openapi.yaml",
-      `# Replace this file by the document that the service's tool generates.
-openapi: 3.1.0
-info: { title: ${service}, version: 1.0.0 }
-paths:
-  /rest/v2/${path}/{id}:
-    get:
-      operationId: get${pascal}V2
-      summary: One ${prose}
-      parameters:
-        - { name: id, in: path, required: true, schema: { type: string } }
-      responses:
-        "200":
-          description: The ${prose}.
-          content:
-            application/json:
-              schema: { $ref: "#/components/schemas/${pascal}" }
-components:
-  schemas:
-    ${pascal}:
-      type: object
-      required: [id, title]
-      properties:
-        id: { type: string, examples: ["1"] }
-        title: { type: string, examples: [A first title] }
-`,
-    ],
-    [
-      "openapi.overlay.yaml",
-      `# What only the platform needs to know of the routes. The platform's owners review it.
-overlay: 1.0.0
-info: { title: ${service} on the platform, version: 1.0.0 }
-actions:
-  - target: $.paths['/rest/v2/${path}/{id}'].get
-    update:
-      # public: shared caches may store what the service's Cache-Control allows; every caller gets the same.
-      x-tributary: { cache: public }
-`,
-    ],
-  ]);
+export function renderContract(names: NewServiceNames): ReadonlyMap<string, string> {
+  const rename = createRenaming(names);
+  const read = (file: string) => readFileSync(join(templateFolder, file), "utf8");
+  return new Map(readdirSync(templateFolder).map((file) => [file, rename(read(file))]));
 }
