@@ -12,7 +12,7 @@ export interface OpenFeed {
   close(): void;
 }
 
-const waitMsMax = 10_000;
+const waitMsMax = 5_000;
 const pollMs = 10;
 
 /** As the gateway reads it. */

@@ -22,13 +22,16 @@ const pages = ["add-a-mutation", "add-a-route", "add-a-filter"].map((name) => ({
 const shownCommands = pages.flatMap(({ blocks }) => linesOf(blocks, "sh").filter((line) => /^np[mx] /.test(line)));
 const vitest = "npx vitest run";
 const isVitest = (command: string) => command.startsWith(vitest);
-/** Each test folder of the pages once. */
-const testedFolders = new Set(
-  shownCommands.filter(isVitest).flatMap((command) => command.slice(vitest.length + 1).split(" ")),
-);
+const isTest = (file: string) => file.endsWith(".test.ts");
+/** Of the service, only the files that the pages edit: the others do not change, and take two minutes. */
+const editedTests = pages.flatMap(({ blocks }) => blocks.map(({ file }) => file).filter((file) => isTest(file)));
+const otherFolders = shownCommands
+  .filter(isVitest)
+  .flatMap((command) => command.slice(vitest.length + 1).split(" "))
+  .filter((folder) => !folder.startsWith("services/"));
 const commands = [
   ...new Set(shownCommands.filter((command) => !isVitest(command))),
-  [vitest, ...testedFolders].join(" "),
+  [vitest, ...new Set([...editedTests, ...otherFolders])].join(" "),
 ];
 let clone: string;
 const ports = await pickPorts();

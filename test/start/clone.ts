@@ -20,5 +20,6 @@ export function cloneRepository(): string {
 
 export function removeClone(clone: string): void {
   removeLocalPostgres(join(clone, ".data/postgres"));
-  rmSync(clone, { recursive: true });
+  // The type check of a stopped `npm start` may still write its last file.
+  rmSync(clone, { recursive: true, maxRetries: 10 });
 }
