@@ -451,6 +451,7 @@ describe("a response", () => {
     for (const [encoding, unpack] of [
       ["gzip", gunzipSync],
       ["br", brotliDecompressSync],
+      ["zstd", zstdDecompressSync],
     ] as const) {
       const { headers, body } = await undiciRequest(url, {
         method: "POST",
