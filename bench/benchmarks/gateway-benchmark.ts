@@ -51,6 +51,13 @@ export const gatewayBenchmark: Benchmark = {
       min: { "callers-heavy": 3 },
     },
     {
+      title: "Tributary, a document by id ÷ by text",
+      numerator: "ours-documents",
+      denominator: "ours-documents",
+      denominatorWorkload: "by-text",
+      max: { "by-id": 1 },
+    },
+    {
       title: "stock ÷ Tributary, full path, fetch sharing off",
       numerator: "stock",
       denominator: "ours-full-alone",

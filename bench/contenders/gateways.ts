@@ -6,6 +6,7 @@ import { parse } from "graphql";
 import type { Contender, ContenderContext } from "./contender.ts";
 import { issuer } from "../graph/callers.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
+import { shopDocumentId, shopOperation } from "../workloads/operations.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 
 const bench = join(import.meta.dirname, "..");
@@ -46,6 +47,15 @@ export const gateways: readonly Contender[] = [
   {
     ...createOurs("ours-latencies", "Tributary, fetch sharing off", { FAST_PATH: "true", FETCH_SHARING: "false" }),
     workloads: ["heavy-latencies"],
+  },
+  {
+    ...createOurs("ours-documents", "Tributary, registered documents", {}),
+    workloads: ["by-text", "by-id"],
+    start: (context) => ({
+      args: readNodeArguments("gateway"),
+      // Documents are counted only with metrics.
+      environment: { ...toEnvironment(context), SETTINGS_FILE: writeDocuments(context), ADMIN_PORT: "0" },
+    }),
   },
   createForCallers("ours-callers", "Tributary", () => ({})),
   createForCallers("ours-entity-cache", "Tributary, entity cache", toEntityCacheVariables),
@@ -132,6 +142,16 @@ function writeSupergraph({ folder, subgraphUrls }: ContenderContext): string {
   const file = join(folder, "supergraph.graphql");
   writeFileSync(file, supergraphSdl);
   return file;
+}
+
+/** Returns the path of the gateway's settings. */
+function writeDocuments({ folder }: ContenderContext): string {
+  const [settings, bundle] = ["gateway.yaml", "documents.json"].map((name) => join(folder, name)) as [string, string];
+  const about = { client: "web", owner: "", file: "", operations: ["Shop"] };
+  const documents = [{ id: shopDocumentId, text: shopOperation, ...about }];
+  writeFileSync(bundle, JSON.stringify({ format: "tributary-documents", version: 1, documents }));
+  writeFileSync(settings, `documents: { mode: log, file: ${bundle} }`);
+  return settings;
 }
 
 /** Includes the schemas, because Mercurius reads no supergraph and does not parse the `_service` SDL of `@apollo/subgraph`. */

@@ -1,7 +1,7 @@
 // The requests of the gateway's workloads, and the responses of the subgraphs that the benchmark replaces.
 import { expect, test, vi } from "vitest";
 import { createCannedResponses } from "../testbed/canned-responses.ts";
-import { gatewayWorkloads } from "../workloads/gateway-workloads.ts";
+import { gatewayWorkloads, readRequest } from "../workloads/gateway-workloads.ts";
 import { createReferenceExecutor } from "./reference-executor.ts";
 
 const executeReference = createReferenceExecutor();
@@ -62,8 +62,8 @@ function listBodies(name: string) {
   return gatewayWorkloads.find((workload) => workload.name === name)?.requests.map(({ body = "" }) => body) ?? [];
 }
 
-function execute(body = "") {
-  return executeReference(JSON.parse(body));
+function execute(body?: string) {
+  return executeReference(readRequest(body));
 }
 
 function sizeOf(name: string): number {

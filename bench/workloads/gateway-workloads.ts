@@ -7,6 +7,7 @@ import {
   createColdDocument,
   createDocument,
   heavyOperation,
+  shopDocumentId,
   shopOperation,
   smallOperation,
   trivialOperation,
@@ -119,9 +120,23 @@ export const gatewayWorkloads: readonly Workload[] = [
     isOptIn: true,
     requests: createCallerRequests((n) => ({ query: circleOperation, variables: { skip: (n * 7) % callersCount } })),
   },
+  {
+    ...defaults,
+    name: "by-text",
+    title: "a registered document by its text",
+    isOptIn: true,
+    requests: createRequests(smallVariants, (n) => ({ query: shopOperation, variables: { skip: n % 96 } })),
+  },
+  {
+    ...defaults,
+    name: "by-id",
+    title: "a registered document by its id",
+    isOptIn: true,
+    requests: createRequests(smallVariants, (n) => ({ documentId: shopDocumentId, variables: { skip: n % 96 } })),
+  },
 ];
 
-function createRequests(count: number, toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
+function createRequests(count: number, toRequest: (index: number) => object): readonly LoadRequest[] {
   return Array.from({ length: count }, (_, n) => ({ path: "/graphql", body: JSON.stringify(toRequest(n)) }));
 }
 
@@ -131,7 +146,7 @@ function createColdRequests(firstDocument: number, count: number): readonly Load
 }
 
 /** Requests of callers in turn, each with its own token. */
-function createCallerRequests(toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
+function createCallerRequests(toRequest: (index: number) => object): readonly LoadRequest[] {
   const authorizations = Array.from({ length: callersCount }, (_, caller) => authorize(caller + 1));
   const requests = createRequests(callerRequestsCount, toRequest);
   return requests.map((request, n) => ({ ...request, authorization: authorizations[n % callersCount] as string }));
@@ -156,5 +171,11 @@ function createZipf(count: number): (index: number) => number {
 /** Whether the result has no errors and the same data as graphql-js produces from one schema over the same rows. */
 function isRight(body: unknown, request: LoadRequest): boolean {
   const { data, errors } = body as { readonly data?: unknown; readonly errors?: unknown };
-  return errors === undefined && isDeepStrictEqual(data, executeReference(JSON.parse(request.body ?? "")));
+  return errors === undefined && isDeepStrictEqual(data, executeReference(readRequest(request.body)));
+}
+
+/** With the text of a registered document. */
+export function readRequest(body = ""): BenchmarkRequest {
+  const request = JSON.parse(body) as BenchmarkRequest | { readonly documentId: string };
+  return "query" in request ? request : { ...request, query: shopOperation };
 }

@@ -115,6 +115,9 @@ export const shopOperation = /* GraphQL */ `
   }
 `;
 
+/** Of `shopOperation`, for the contender with registered documents. */
+export const shopDocumentId = "shop-1";
+
 /** Some 5 KB and 4 fetches: the people are for the caller alone, their reviews and the books for everyone. */
 export const circleOperation = /* GraphQL */ `
   query Circle($skip: Int!) {

@@ -31,7 +31,7 @@ import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue, type NextIteration } from "./engine/parse/event-loop-queue.ts";
 import { createPersistedQueries, type PersistedQueries } from "./engine/parse/persisted-queries.ts";
 import { createFastPath } from "./paths/fast.ts";
-import { createFullPath, type FullPath } from "./paths/full.ts";
+import { createFullPath, endpointMethods, type FullPath } from "./paths/full.ts";
 import type { ReceivedParameters, ReceiveOptions } from "./paths/receive.ts";
 import { rejectRequest } from "./paths/rejected-response.ts";
 import { createResponseSender, type SendResponse } from "./paths/send-response.ts";
@@ -326,12 +326,13 @@ function createApp({ config, observe, generations, send, graphiql, fullPath, rea
     if (!isPreflight(request)) return next();
     const { exchange } = localsOf(response);
     applyHeaders(exchange);
-    exchange.settings.cors.permitPreflight(request, response, "GET, POST, OPTIONS");
+    exchange.settings.cors.permitPreflight(request, response, endpointMethods);
     response.status(204).end();
   });
   app.all("/graphql", (request, response, next) => {
     const { exchange, received } = localsOf(response);
-    const isForPage = request.method === "GET" && prefersPage(request.headers.accept);
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const isForPage = isRead && prefersPage(request.headers.accept);
     if (!isForPage) {
       void fullPath(exchange, received);
       return;

@@ -1,10 +1,12 @@
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { fieldMessageOf } from "../src/errors/codes.ts";
 import { type EchoPlatform, startEchoPlatform } from "./helpers/echo-platform.ts";
 
 const query = '{ one(name: "accept-encoding") }';
 const json = { "content-type": "application/json" };
+/** 11 bytes, with a window of 128 MB. */
+const wideFrame = Buffer.from("28b52ffd0088190000616263", "hex");
 const result = JSON.stringify({ data: { one: "x" } });
 
 function respondWith({ first }: EchoPlatform, encoding: string, body: Buffer): void {
@@ -27,6 +29,7 @@ describe("a response that a subgraph compresses without being asked", () => {
     ["gzip", gzipSync(result)],
     ["X-Gzip", gzipSync(result)],
     ["br", brotliCompressSync(result)],
+    ["zstd", zstdCompressSync(result)],
     ["deflate", deflateSync(result)],
     ["deflate", deflateRawSync(result)],
     ["identity", Buffer.from(result)],
@@ -56,8 +59,15 @@ describe("a response that a subgraph compresses without being asked", () => {
       ["br", brotliCompressSync(result).subarray(0, 9), /cannot be decompressed \(br\)/],
       ["gzip", corrupt, /cannot be decompressed \(gzip\): incorrect data check/],
       ["gzip", Buffer.from(result), /cannot be decompressed \(gzip\): incorrect header check/],
-      ["gzip, br", brotliCompressSync(gzipped), /Content-Encoding "gzip, br"; supported are gzip, br and deflate/],
-      ["zstd", Buffer.from(result), /Content-Encoding "zstd"/],
+      [
+        "gzip, br",
+        brotliCompressSync(gzipped),
+        /Content-Encoding "gzip, br"; supported are gzip, br, zstd and deflate/,
+      ],
+      ["zstd", Buffer.from(result), /cannot be decompressed \(zstd\): Unknown frame descriptor/],
+      ["zstd", zstdCompressSync(result).subarray(0, 15), /cannot be decompressed \(zstd\): unexpected end of file/],
+      ["zstd", wideFrame, /cannot be decompressed \(zstd\): Frame requires too much memory/],
+      ["compress", Buffer.from(result), /Content-Encoding "compress"/],
     ] as const) {
       respondWith(platform, encoding, body);
       expect(await failureOf(platform)).toEqual(["SUBGRAPH_INVALID_RESPONSE", expect.stringMatching(reason)]);
@@ -83,6 +93,7 @@ describe("a compressed response that is too large", () => {
     const compressions = [
       ["gzip", (body: Buffer) => gzipSync(body)],
       ["br", (body: Buffer) => brotliCompressSync(body, fast)],
+      ["zstd", (body: Buffer) => zstdCompressSync(body)],
     ] as const;
     for (const [encoding, compress] of compressions) {
       const bomb = compress(Buffer.alloc(100_000_000, " "));
@@ -106,5 +117,5 @@ describe("a compressed response that is too large", () => {
 test("compressed_responses asks for it; without it, the gateway sends no Accept-Encoding", async () => {
   const platform = await startEchoPlatform("subgraphs: { first: { compressed_responses: true } }");
   const both = '{ one(name: "accept-encoding") two(name: "accept-encoding") }';
-  expect((await platform.sendOnBothPaths(both)).body).toEqual({ data: { one: "br, gzip", two: null } });
+  expect((await platform.sendOnBothPaths(both)).body).toEqual({ data: { one: "zstd, br, gzip", two: null } });
 });

@@ -125,7 +125,7 @@ test("Ask a remote subgraph for compressed responses", async () => {
   const { first, sendRaw } = await startEchoPlatform(yaml);
   first.fault = async (response, _body, _request, resolve) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(await resolve())));
-  expect((await sendRaw('{ one(name: "accept-encoding") }', [])).body.data.one).toBe("br, gzip");
+  expect((await sendRaw('{ one(name: "accept-encoding") }', [])).body.data.one).toBe("zstd, br, gzip");
 });
 
 test("Follow a redirect", async () => {

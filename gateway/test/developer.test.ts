@@ -81,6 +81,21 @@ describe("GraphiQL", () => {
     },
   );
 
+  const ofOneResponse = ["date", "x-request-id", "traceparent", "connection", "keep-alive"];
+  test.each(["/graphql", "/graphiql", "/graphiql/assets/index-1.js"])(
+    "HEAD %s has the headers of GET",
+    async (path) => {
+      const send = async (method: string) => {
+        const response = await fetch(gateway.url + path, { method, headers: browser });
+        const headers = [...response.headers].filter(([name]) => !ofOneResponse.includes(name));
+        return { status: response.status, headers, text: await response.text() };
+      };
+      const [got, head] = [await send("GET"), await send("HEAD")];
+      expect(head).toEqual({ ...got, text: "" });
+      expect(got.status).toBe(200);
+    },
+  );
+
   test("caches store the page separately for each origin, like every other response", async () => {
     const response = await get("/graphql", { ...browser, origin: "http://localhost:3000" });
     expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");

@@ -291,6 +291,7 @@ describe("both paths", () => {
       ],
       ["an unknown method", { ...get("/graphql"), line: "PUT /graphql HTTP/1.1" }],
       ["HEAD", { ...get("/graphql"), line: "HEAD /graphql HTTP/1.1" }],
+      ["QUERY", post({ query: books }, json, "QUERY /graphql HTTP/1.1")],
       ["a POST with a search part", post({ query: books }, json, "POST /graphql?x=1 HTTP/1.1")],
       ["another address", post({ query: books }, json, "POST /nothing HTTP/1.1")],
       ["a target that is no address", post({ query: books }, json, "POST http://[::1/graphql HTTP/1.1")],

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from "node:zlib";
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  deflateSync,
+  gunzipSync,
+  gzipSync,
+  zstdDecompressSync,
+} from "node:zlib";
 import { type AuditFail, type AuditResult, serverAudits } from "graphql-http";
 import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -329,6 +336,57 @@ describe("GET", () => {
   });
 });
 
+test.each([
+  ["a query", "query={whoAmI}", "Apollo-Require-Preflight: 1", 200],
+  ["a long query", "query={list(first:500)}", "Apollo-Require-Preflight: 1\r\nAccept-Encoding: gzip", 200],
+  ["no CSRF header", "query={whoAmI}", "X: 1", 400],
+  ["a mutation", "query=mutation{addBook(title:%22x%22){isbn}}", "Apollo-Require-Preflight: 1", 405],
+  ["no type that it accepts", "query={whoAmI}", "Accept: image/png", 406],
+])("HEAD has the status and headers of GET, and no body: %s", async (_, search, lines, status) => {
+  const send = async (method: string) => {
+    const head = `${method} /graphql?${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: h-1`;
+    const [headers = "", body] = (await sendRaw(url, `${head}\r\n${lines}\r\n\r\n`)).split("\r\n\r\n");
+    return { headers: headers.replaceAll(/^(?:date|traceparent): .*$/gim, ""), body };
+  };
+  const [got, head] = [await send("GET"), await send("HEAD")];
+  expect(got.headers).toContain(`HTTP/1.1 ${status} `);
+  expect(got.body).not.toBe("");
+  expect(head).toEqual({ headers: got.headers, body: "" });
+});
+
+describe("the method QUERY (RFC 10008)", () => {
+  const query = async (body: string, headers: Record<string, string> = json) =>
+    readGraphqlResponse(await fetch(url, { method: "QUERY", headers, body }));
+
+  test("runs a query as a POST does, without a CSRF header; no cache stores the response", async () => {
+    const body = JSON.stringify({ query: `query ($id: ID!) { person(id: $id) { name } }`, variables: { id: "1" } });
+    const response = await query(body);
+    expect([response.status, response.body]).toEqual([200, { data: { person: { name: "Ada" } } }]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect((await query("{")).status).toBe(400);
+    expect((await query(JSON.stringify({ query: `{ ${"x".repeat(3_000)} }` }))).status).toBe(413);
+    for (const type of ["text/plain", "application/graphql"])
+      expect((await query(body, { "content-type": type })).status).toBe(415);
+  });
+
+  test("never runs a mutation, also one that is in the operation store", async () => {
+    const body = JSON.stringify({ query: `mutation Safe { addBook(title: "x") { isbn } }` });
+    const send = async () => {
+      const { status, headers } = await query(body);
+      return [status, headers.get("allow"), sent()];
+    };
+    expect(await send()).toEqual([405, "POST", 0]);
+    await post(body);
+    expect(await send()).toEqual([405, "POST", sent()]);
+  });
+
+  test("is permitted to pages of allowed origins, by a preflight", async () => {
+    const preflight = { origin: "http://localhost:5173", "access-control-request-method": "QUERY" };
+    const { headers } = await fetch(url, { method: "OPTIONS", headers: preflight });
+    expect(headers.get("access-control-allow-methods")).toContain("QUERY");
+  });
+});
+
 describe("automatic persisted queries", () => {
   const query = "{ whoAmI  persisted: __typename }";
   const sha256Hash = createHash("sha256").update(query).digest("hex");
@@ -374,10 +432,11 @@ describe("an unknown URL or method", () => {
     expect(await body.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
   });
 
-  test.each(["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])("%s /graphql is 405 with Allow", async (method) => {
+  test.each(["PUT", "DELETE", "PATCH", "OPTIONS"])("%s /graphql is 405 with Allow", async (method) => {
     const response = await fetch(url, { method });
     expect(response.status).toBe(405);
-    expect(response.headers.get("allow")).toBe("GET, POST, OPTIONS");
+    expect(response.headers.get("allow")).toBe("GET, HEAD, POST, QUERY, OPTIONS");
+    expect(response.headers.get("accept-query")).toBe("application/json");
     expect(response.headers.get("content-type")).toContain("application/json");
   });
 
@@ -392,6 +451,7 @@ describe("a response", () => {
     for (const [encoding, unpack] of [
       ["gzip", gunzipSync],
       ["br", brotliDecompressSync],
+      ["zstd", zstdDecompressSync],
     ] as const) {
       const { headers, body } = await undiciRequest(url, {
         method: "POST",

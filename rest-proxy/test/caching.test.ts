@@ -219,32 +219,39 @@ test("a hit is counted like any other response: by route, version and client, wi
   }
 });
 
-test.each(["br", "gzip"])("a response with %s is compressed once, with its own ETag and length", async (coding) => {
-  const { send, stub } = await setUp({}, long);
-  const accepted = { "accept-encoding": coding };
-  const responses = [await send("/v1/news/7", accepted), await send("/v1/news/7", accepted)];
-  for (const { headers, status } of responses) {
-    expect(status).toBe(200);
-    expect(Object.fromEntries(headers)).toMatchObject({
-      "content-encoding": coding,
-      etag: `"7-${coding}"`,
-      vary: "Accept-Encoding",
-    });
-    expect(Number(headers.get("content-length"))).toBeLessThan(200);
-  }
-  for (const response of responses) expect(await response.text()).toBe(long);
-  const head = await send("/v1/news/7", accepted, "HEAD");
-  const unchanged = await send("/v1/news/7", { ...accepted, "if-none-match": `"7-${coding}"` });
-  expect([head.headers.get("etag"), head.headers.get("content-length"), unchanged.status]).toEqual([
-    `"7-${coding}"`,
-    responses[0]?.headers.get("content-length"),
-    304,
-  ]);
-  expect(stub.received).toHaveLength(1);
-  // Another coding is another variant with another ETag.
-  const plain = await send("/v1/news/7", { "if-none-match": `"7-${coding}"` });
-  expect([plain.status, plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([200, '"7"', "Accept-Encoding"]);
-});
+test.each(["zstd", "br", "gzip"])(
+  "a response with %s is compressed once, with its own ETag and length",
+  async (coding) => {
+    const { send, stub } = await setUp({}, long);
+    const accepted = { "accept-encoding": coding };
+    const responses = [await send("/v1/news/7", accepted), await send("/v1/news/7", accepted)];
+    for (const { headers, status } of responses) {
+      expect(status).toBe(200);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "content-encoding": coding,
+        etag: `"7-${coding}"`,
+        vary: "Accept-Encoding",
+      });
+      expect(Number(headers.get("content-length"))).toBeLessThan(200);
+    }
+    for (const response of responses) expect(await response.text()).toBe(long);
+    const head = await send("/v1/news/7", accepted, "HEAD");
+    const unchanged = await send("/v1/news/7", { ...accepted, "if-none-match": `"7-${coding}"` });
+    expect([head.headers.get("etag"), head.headers.get("content-length"), unchanged.status]).toEqual([
+      `"7-${coding}"`,
+      responses[0]?.headers.get("content-length"),
+      304,
+    ]);
+    expect(stub.received).toHaveLength(1);
+    // Another coding is another variant with another ETag.
+    const plain = await send("/v1/news/7", { "if-none-match": `"7-${coding}"` });
+    expect([plain.status, plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([
+      200,
+      '"7"',
+      "Accept-Encoding",
+    ]);
+  },
+);
 
 test("the service never gets the ETag of a coding: neither in a validation nor in If-Match", async () => {
   let nowMs = Date.now();
@@ -255,11 +262,11 @@ test("the service never gets the ETag of a coding: neither in a validation nor i
   const renewed = await send("/v1/news/7", accepted);
   expect([renewed.status, renewed.headers.get("etag"), await renewed.text()]).toEqual([200, '"7-br"', long]);
   expect(await cacheStatusOf("/v1/news/7", accepted)).toBe(hit);
-  await send("/v1/news/7", { "if-match": '"7-br", "6-gzip"' }, "PATCH");
+  await send("/v1/news/7", { "if-match": '"7-br", "6-gzip", "5-zstd"' }, "PATCH");
   expect(stub.received.map(({ headers }) => headers["if-none-match"] ?? headers["if-match"])).toEqual([
     undefined,
     '"7"',
-    '"7", "6"',
+    '"7", "6", "5"',
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { route, startProxy, startStub, type StubResponder } from "./testing.ts";
 
@@ -106,7 +106,7 @@ function createTestRequest({ next, pick }: Random, acknowledged: ReadonlyMap<str
   const prefix = pick(["/v1", "/v2", ""]);
   const user = pick(["public", "public", "Bearer a", "Bearer bb"]);
   const method = next() < 0.1 ? "PATCH" : pick(["GET", "GET", "GET", "HEAD"]);
-  const coding = pick([undefined, "br", "gzip"]);
+  const coding = pick([undefined, "br", "gzip", "zstd"]);
   const tag = pick([undefined, undefined, `"${known}-v1"`, `W/"${known}-v1"`, `"${known}-v2-br"`, '"other"']);
   const headers = {
     ...(user === "public" ? {} : { authorization: user }),
@@ -140,6 +140,12 @@ async function send(
   }
 }
 
+const decompressors = new Map<string | undefined, (body: Buffer) => Buffer>([
+  ["br", brotliDecompressSync],
+  ["gzip", gunzipSync],
+  ["zstd", zstdDecompressSync],
+]);
+
 function findFault(request: TestRequest, { status, headers, body }: TestResponse): string | undefined {
   const { etag = "", "content-encoding": coding, "content-length": length } = headers;
   if (status !== 200 && status !== 304) return "another status";
@@ -147,10 +153,10 @@ function findFault(request: TestRequest, { status, headers, body }: TestResponse
   if (!(count >= request.known)) return `older than change ${request.known}`;
   if (status === 304) return request.headers["if-none-match"] === undefined ? "304 without a condition" : undefined;
   if (coding !== undefined && coding !== request.headers["accept-encoding"]) return "a coding that was not requested";
-  if ((coding !== undefined) !== /-(?:br|gzip)"$/.test(etag)) return "an ETag of another coding";
+  if ((coding !== undefined) !== /-(?:br|gzip|zstd)"$/.test(etag)) return "an ETag of another coding";
   if (request.method === "HEAD") return body.length > 0 ? "a body for HEAD" : undefined;
   if (length !== undefined && Number(length) !== body.length) return "another length than Content-Length";
-  const note = readNote(coding === "br" ? brotliDecompressSync(body) : coding === "gzip" ? gunzipSync(body) : body);
+  const note = readNote(decompressors.get(coding)?.(body) ?? body);
   const isSecret = request.path.includes("/secrets/");
   const { id, version } = request;
   const expected = { id, version, count, user: isSecret ? request.user : "all" };

@@ -46,9 +46,9 @@ export function createFullPath(options: FullPathOptions): FullPath {
     // For a rejection before `Accept` is read.
     let responseType: ResponseType = "application/json";
     try {
-      const method = readMethod(request);
+      const { method, hasBody } = readMethod(request);
       responseType = requireResponseType(request);
-      const graphql = method === "GET" ? await readGet(options, exchange) : await readPost(options, exchange, received);
+      const graphql = hasBody ? await readBody(options, exchange, received) : await readGet(options, exchange);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
       const rejection = findTrustRejection(exchange, graphql, receiving.documents);
@@ -92,7 +92,7 @@ async function readGet(options: FullPathOptions, exchange: GatewayExchange): Pro
   return readGraphqlSearch(readSearchParameters(url), readPathId(url), options.receiving.documents?.current);
 }
 
-function readPost(
+function readBody(
   { receiving }: FullPathOptions,
   exchange: GatewayExchange,
   received: ReceivedParameters | undefined,
@@ -107,14 +107,36 @@ function readPost(
   });
 }
 
-/** HEAD is GET without the body of the response, for the URL of a document, which is a resource of its own. */
-function readMethod({ method, url = "/" }: IncomingMessage): "GET" | "POST" {
-  if (readPathId(url) !== undefined) {
-    if (method === "GET" || method === "HEAD") return "GET";
-    throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD, OPTIONS" });
-  }
-  if (method === "GET" || method === "POST") return method;
-  throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, POST, OPTIONS" });
+interface RequestMethod {
+  /** `GET` for each method that cannot change data. */
+  readonly method: "GET" | "POST";
+  readonly hasBody: boolean;
+}
+
+const methodsOfPath: Readonly<Record<string, RequestMethod>> = {
+  GET: { method: "GET", hasBody: false },
+  HEAD: { method: "GET", hasBody: false },
+};
+/** A page of another origin sends QUERY only after a preflight, so it needs no CSRF header. */
+const methodsOfEndpoint: Readonly<Record<string, RequestMethod>> = {
+  ...methodsOfPath,
+  POST: { method: "POST", hasBody: true },
+  QUERY: { method: "GET", hasBody: true },
+};
+/** Of `/graphql`. */
+export const endpointMethods = listMethods(methodsOfEndpoint);
+
+function readMethod({ method = "", url = "/" }: IncomingMessage): RequestMethod {
+  const isEndpoint = readPathId(url) === undefined;
+  const methods = isEndpoint ? methodsOfEndpoint : methodsOfPath;
+  const found = methods[method];
+  if (found) return found;
+  const acceptQuery = isEndpoint ? { "Accept-Query": "application/json" } : {};
+  throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: listMethods(methods), ...acceptQuery });
+}
+
+function listMethods(methods: Readonly<Record<string, RequestMethod>>): string {
+  return [...Object.keys(methods), "OPTIONS"].join(", ");
 }
 
 function requireResponseType(request: IncomingMessage): ResponseType {

@@ -32,7 +32,7 @@ export interface GatewayRequestObserverOptions {
 /** Codes in `errors[]` that are failures of the platform, not of the client. `SUBGRAPH_ERROR` is among them. */
 const platformFailureCodes =
   /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|DEADLINE_EXCEEDED|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
-const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
+const methodOf = createKnownValues(["GET", "HEAD", "POST", "QUERY", "OPTIONS"]);
 
 /** The observer for admit/exchange.ts. Undefined if metrics, traces and the access log are all off: requests then have no record. */
 export function createGatewayRequestObserver(

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createCompression } from "./compression.ts";
 
@@ -10,14 +10,14 @@ test.each([
   [undefined, undefined],
   ["", undefined],
   ["identity", undefined],
-  ["deflate, zstd", undefined],
+  ["deflate, zstd", "zstd"],
   ["gzip", "gzip"],
   ["GZIP;q=0.5", "gzip"],
   ["gzip, br", "br"],
-  ["gzip, deflate, br, zstd", "br"],
+  ["gzip, deflate, br, zstd", "zstd"],
   ["gzip;q=1, br;q=0.9", "gzip"],
-  ["*", "br"],
-  ["*, br;q=0", "gzip"],
+  ["*", "zstd"],
+  ["*, br;q=0, zstd;q=0", "gzip"],
   ["*;q=0", undefined],
   ["br;q=0, gzip;q=0", undefined],
   ["br;q=0.5, identity", undefined],
@@ -33,6 +33,8 @@ test("a compressed body decompresses to the same bytes, also one that is empty o
   const { compress } = createCompression();
   for (const bytes of [Buffer.of(), body, Buffer.alloc(5_000_000, "long ")]) {
     expect(brotliDecompressSync(await compress(bytes, "br")).equals(bytes)).toBe(true);
+    const params = { [constants.ZSTD_d_windowLogMax]: 23 };
+    expect(zstdDecompressSync(await compress(bytes, "zstd"), { params }).equals(bytes)).toBe(true);
     expect(gunzipSync(await compress(Promise.resolve(bytes), "gzip")).equals(bytes)).toBe(true);
   }
 });

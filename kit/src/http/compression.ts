@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
 import { createBoundedMap } from "../collections/bounded-map.ts";
-import { chooseContentCoding, type ContentCoding } from "./accept.ts";
+import { chooseContentCoding, type ContentCoding, contentCodings } from "./accept.ts";
 
 /** Compressing a shorter body saves no packet. */
 export const compressedBytesMin = 1_024;
@@ -47,10 +47,10 @@ export function createCompression({
   return {
     chooseCoding(acceptEncoding) {
       if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
-      if (acceptEncoding.length > memoLengthMax) return chooseContentCoding(acceptEncoding);
+      if (acceptEncoding.length > memoLengthMax) return chooseContentCoding(acceptEncoding, contentCodings);
       const memoized = codings.get(acceptEncoding);
       if (memoized) return memoized.coding;
-      const coding = chooseContentCoding(acceptEncoding);
+      const coding = chooseContentCoding(acceptEncoding, contentCodings);
       codings.set(acceptEncoding, { coding });
       return coding;
     },
@@ -94,9 +94,13 @@ function createThreadQueue(threadsMax: number) {
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
+const compressZstd = promisify(zstdCompress);
 
 /** Lower than 9, since a client waits. */
 const gzipLevel = 6;
+
+/** 6 takes three times the CPU time for 16 KB and more, for 2 to 7 % fewer bytes. */
+const zstdLevel = 3;
 
 /** Lower than 11, since a client waits; lower for a longer body, whose compression takes milliseconds of a core. */
 function chooseQuality(bodyBytes: number): number {
@@ -105,6 +109,12 @@ function chooseQuality(bodyBytes: number): number {
 }
 
 const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>> = {
+  zstd: (bytes) =>
+    compressZstd(bytes, {
+      params: { [constants.ZSTD_c_compressionLevel]: zstdLevel },
+      // Without it, the encoder allocates its tables for the largest window of the level, 2 MB.
+      pledgedSrcSize: bytes.length,
+    }),
   br: (bytes) =>
     compressBrotli(bytes, {
       params: {

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { chooseContentCoding, chooseMediaType, parseAccept } from "./accept.ts";
+import { chooseContentCoding, chooseMediaType, contentCodings, parseAccept } from "./accept.ts";
 import { createCors } from "./cors.ts";
 import { parseHttpDate } from "./http-date.ts";
 import {
@@ -94,13 +94,17 @@ test("parameters are read by name in any case, without their quotes", () => {
 test.each([
   [undefined, undefined],
   ["", undefined],
-  ["deflate, zstd", undefined],
+  ["deflate", undefined],
+  ["deflate, zstd", "zstd"],
   ["gzip", "gzip"],
-  ["gzip, deflate, br, zstd", "br"],
+  ["gzip, deflate, br, zstd", "zstd"],
+  ["gzip, br", "br"],
+  ["zstd;q=0.9, br", "br"],
+  ["zstd;q=0, *", "br"],
   ["gzip;q=1, br;q=0.5", "gzip"],
 
-  ["*", "br"],
-  ["br;q=0, *", "gzip"],
+  ["*", "zstd"],
+  ["br;q=0, zstd;q=0, *", "gzip"],
   ["*;q=0", undefined],
   ["gzip, gzip;q=0", "gzip"],
   ["identity;q=1, gzip;q=0.5", undefined],
@@ -108,7 +112,7 @@ test.each([
   ["br, identity", "br"],
   ["identity;q=0.5, *;q=0.2", undefined],
 ])("Accept-Encoding %s selects %s (RFC 9110, 12.5.3)", (acceptEncoding, encoding) => {
-  expect(chooseContentCoding(acceptEncoding)).toBe(encoding);
+  expect(chooseContentCoding(acceptEncoding, contentCodings)).toBe(encoding);
 });
 
 test.each([

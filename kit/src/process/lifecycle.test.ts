@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "./lifecycle.ts";
-import { silentLog } from "./log.ts";
+import { type Log, silentLog } from "./log.ts";
+import type { ProcessState } from "./process-status.ts";
 
 const running: RunningServer[] = [];
 const hourMs = 3_600_000;
@@ -40,6 +41,25 @@ test("a readiness check that throws is not ready", async () => {
   const { url } = await start({ isReady: () => Promise.reject(new Error("no database")) });
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);
 });
+
+test.each<[string, () => ProcessState | Promise<ProcessState>]>([
+  ["throws", () => raise()],
+  ["rejects", () => Promise.resolve().then(raise)],
+])(
+  "a state that cannot be read, since its reader %s, is 500 and logged, and the process goes on",
+  async (_, readState) => {
+    const error = vi.fn<Log["error"]>();
+    const { url } = await start({ readState, servesStatus: true, log: { ...silentLog, error } });
+    const response = await fetch(`${url}/health/status`);
+    expect([response.status, await response.json()]).toEqual([500, { status: "failed" }]);
+    expect(error).toHaveBeenCalledExactlyOnceWith({ err: new Error("gone") }, expect.any(String));
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  },
+);
+
+function raise(): never {
+  throw new Error("gone");
+}
 
 // Gateway and REST proxy turn Node's own check off: it responds without a body.
 test.each([

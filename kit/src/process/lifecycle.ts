@@ -88,7 +88,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   function respond(request: IncomingMessage, response: ServerResponse): void {
     pendingResponses.add(response);
     if (request.url?.startsWith("/health/")) {
-      void respondToHealth(request, response, readiness, options.servesStatus ? status : undefined);
+      void respondToHealth(request, response, readiness, options.servesStatus ? status : undefined, log);
       return;
     }
     const notInFlight = (incompleteRequests?.count() ?? 0) + (heldRejections?.count() ?? 0);
@@ -155,15 +155,28 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
 
 type StatusReader = RunningServer["status"];
 
-const statusCodeOf = { live: 200, ready: 200, "not ready": 503, unknown: 404, "malformed request": 400 } as const;
+const statusCodeOf = {
+  live: 200,
+  ready: 200,
+  "not ready": 503,
+  unknown: 404,
+  "malformed request": 400,
+  failed: 500,
+} as const;
+
+type HealthBody = Readiness | ProcessStatus | { readonly status: "live" | "unknown" | "malformed request" | "failed" };
 
 async function respondToHealth(
   request: IncomingMessage,
   response: ServerResponse,
   readiness: () => Promise<Readiness>,
   status: StatusReader,
+  log: Log,
 ): Promise<void> {
-  const body = await findHealth(request, readiness, status);
+  const body = await findHealth(request, readiness, status).catch((error: unknown): HealthBody => {
+    log.error({ err: error }, "state of the process could not be read");
+    return { status: "failed" };
+  });
   response.statusCode = statusCodeOf[body.status];
   response.setHeader("Content-Type", "application/json");
   response.setHeader("Cache-Control", "no-store");
@@ -175,7 +188,7 @@ async function findHealth(
   request: IncomingMessage,
   readiness: () => Promise<Readiness>,
   status: StatusReader,
-): Promise<Readiness | ProcessStatus | { readonly status: "live" | "unknown" | "malformed request" }> {
+): Promise<HealthBody> {
   const path = request.url?.split("?", 1)[0];
   if (!hasOneHost(request)) return { status: "malformed request" };
   if (path === "/health/live") return { status: "live" };

@@ -138,7 +138,7 @@ function securityHeaders(type: string, policy: string): readonly string[] {
 
 function chooseEncoding(encoded: TextByEncoding | undefined, acceptEncoding: string | undefined): EncodedText {
   if (encoded === undefined) throw new Error("A page has no variant of one of its types.");
-  return encoded[chooseContentCoding(acceptEncoding) ?? "identity"];
+  return encoded[chooseContentCoding(acceptEncoding, ["br", "gzip"]) ?? "identity"];
 }
 
 /** Brotli's default quality, 11, would delay the start by a second and save a few per cent. */

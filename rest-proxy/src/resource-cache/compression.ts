@@ -123,7 +123,7 @@ function withSuffix(tag: string, coding: ContentCoding): string {
   return tag.startsWith('"') ? `${tag.slice(0, -1)}-${coding}"` : tag;
 }
 
-const suffixPatterns = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
+const suffixPatterns = { zstd: /-zstd"/g, br: /-br"/g, gzip: /-gzip"/g, any: /-(?:zstd|br|gzip)"/g };
 
 /** Other suffixes remain: the service then sends the whole response. @returns `request` itself if there is nothing to change. */
 function withPlainTags(request: OriginRequest, coding: ContentCoding | "any" | undefined): OriginRequest {

@@ -1,13 +1,16 @@
 // Stage 4 of 5: run. Subgraphs, or proxies in front of them, may compress their responses, also if the gateway does not ask for it (RFC 9110, 12.5.3).
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
+import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
 
 /** For settings that ask for compressed responses. */
-export const acceptedCodings = "br, gzip";
+export const acceptedCodings = "zstd, br, gzip";
 
 /** As the default of `body_bytes_max`: JSON of equal objects reaches any ratio. A longer result has at most `ratioMax` times the received bytes. */
 const uncheckedBytesMax = 10_000_000;
 const ratioMax = 250;
+
+/** 8 MB, the most that HTTP permits (RFC 9659). A frame of a few bytes can ask for a window of 128 MB. */
+const zstdWindowBitsMax = 23;
 
 type DecompressionCode = "SUBGRAPH_INVALID_RESPONSE" | "SUBGRAPH_RESPONSE_TOO_LARGE";
 
@@ -46,12 +49,14 @@ export async function decompressResponse(
   }
 }
 
-type Decompress = (body: Buffer, options: ZlibOptions) => Promise<Buffer>;
+type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
 const decompressGzip: Decompress = promisify(gunzip);
 const decompressZlib: Decompress = promisify(inflate);
 const decompressRaw: Decompress = promisify(inflateRaw);
 const decompressBrotli: Decompress = promisify(brotliDecompress);
+const decompressZstd: Decompress = (body, options) =>
+  promisify(zstdDecompress)(body, { ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowBitsMax } });
 
 function findDecompressor(coding: string, body: Buffer): Decompress | undefined {
   switch (coding) {
@@ -60,6 +65,8 @@ function findDecompressor(coding: string, body: Buffer): Decompress | undefined 
       return decompressGzip;
     case "br":
       return decompressBrotli;
+    case "zstd":
+      return decompressZstd;
     case "deflate":
       // Some servers leave out the zlib header (RFC 9110, 8.4.1.2).
       return ((body[0] ?? 0) & 0x0f) === 8 ? decompressZlib : decompressRaw;
@@ -70,6 +77,6 @@ function findDecompressor(coding: string, body: Buffer): Decompress | undefined 
 
 /** The subgraph's text may contain anything. */
 function describeUnknown(coding: string): string {
-  const known = "supported are gzip, br and deflate, one of them";
+  const known = "supported are gzip, br, zstd and deflate, one of them";
   return `The response has the Content-Encoding ${JSON.stringify(coding.slice(0, 50))}; ${known}`;
 }
