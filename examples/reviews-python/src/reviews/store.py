@@ -51,7 +51,7 @@ class Store:
             conditions.append(f"{condition} ${len(values)}")
         rows = await self._fetch(
             f"""select {COLUMNS} from reviews where {" and ".join(conditions)}
-                order by id {"asc" if is_backward else "desc"} limit $1""",
+                order by reviews.id {"asc" if is_backward else "desc"} limit $1""",
             *values,
         )
         return to_page(rows, limit, position)
