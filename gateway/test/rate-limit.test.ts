@@ -187,6 +187,16 @@ test.each(dearest)(
   },
 );
 
+test("the receipt of a large body is debited by its size", async () => {
+  const { send } = await startLimited({ reads: 5, writes: 3 });
+  stopTime();
+  const variables = { id: "x".repeat(1_000_000) };
+  await send("query ($id: ID!) { person(id: $id) { name } }", { ...ada, variables });
+  for (let left = 3; left > 0; left--) expect((await send(oneFetch, ada)).body.errors).toBeUndefined();
+  expect((await send(oneFetch, ada)).status).toBe(429);
+  expect((await send(oneFetch, grace)).body.errors).toBeUndefined();
+});
+
 test("a large result is debited from the reads of its caller", async () => {
   const { send } = await startLimited({ reads: 10, writes: 10 });
   const query = "query ($first: Int!) { list(first: $first) }";
