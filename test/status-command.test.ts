@@ -11,10 +11,12 @@ const healthy = {
   version: "1.2.3",
   revision: "r",
   supergraph: { id: "f00", source: "a.graphql", ageSeconds: 60, staleSeconds: 0 },
+  documents: { mode: "enforce", count: 12, source: "b.json", ageSeconds: 300, staleSeconds: 0 },
   services: [
     {
       service: "things",
       owner: "@a/things",
+      breaker: "closed",
       replicas: [{ replica: "http://a", state: "healthy", inFlight: 1 }],
       feed: "up",
     },
@@ -32,6 +34,7 @@ test("the status of healthy processes is one screen, and the exit code 0", async
     0,
     `  gateway  ready  ${url}  version 1.2.3  up 3 min
     supergraph   f00, loaded 60 s ago, from a.graphql
+    documents    12 registered, loaded 5 min ago, from b.json; mode enforce
     things       1 of 1 replica healthy; feed up; @a/things
     database     1 of 10 connections in use, 0 waiting; 1 migration
     change feed  2 readers
@@ -49,9 +52,12 @@ const rejected = { id: "f01", reason: "no type Query\nmore", subgraphs: ["things
 
 test.each([
   ["an ejected replica", { services: [{ ...things, replicas: [ejected] }] }, "http://a ejected (connect ECONNREFUSED)"],
+  ["an open breaker", { services: [{ ...things, breaker: "open" }] }, "BREAKER OPEN"],
   ["a feed that is down", { services: [{ ...things, feed: "down" }] }, "feed down"],
   ["a rejected supergraph", { supergraph: { ...healthy.supergraph, rejected } }, "REJECTED f01: no type Query"],
   ["no supergraph", { supergraph: { source: "a.graphql", staleSeconds: 0 } }, "none from a.graphql"],
+  ["a rejected bundle", { documents: { ...healthy.documents, rejected } }, "REJECTED f01: no type Query"],
+  ["no documents", { documents: { ...healthy.documents, ageSeconds: undefined } }, "none from b.json"],
   ["a process that is not ready", { status: "not ready" }, "NOT READY"],
   [
     "a pending migration",

@@ -1,8 +1,14 @@
 // What `/status` says of the gateway. Read when it is requested.
 import type { Admission } from "@tributary/kit/admission/admission";
-import type { CalledService, ProcessState, SupergraphState } from "@tributary/kit/process/process-status";
+import type {
+  CalledService,
+  DocumentsState,
+  ProcessState,
+  SupergraphState,
+} from "@tributary/kit/process/process-status";
 import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import type { Config } from "./config.ts";
+import type { DocumentStore } from "./documents/document-store.ts";
 import type { Generation, Generations } from "./engine/generation/generations.ts";
 import type { EntityCache } from "./engine/run/caching/entity-cache.ts";
 import type { Settings } from "./settings.ts";
@@ -15,6 +21,7 @@ export interface GatewayStateOptions {
   readonly settings: Pick<SettingsStore, "current">;
   readonly generations: Generations;
   readonly watcher: SupergraphWatcher;
+  readonly documents: DocumentStore | undefined;
   readonly entityCache: EntityCache | undefined;
   readonly admission: Pick<Admission, "readState">;
   readonly callerLimits: Pick<CallerLimits, "readState">;
@@ -25,6 +32,7 @@ export function createStateReader(o: GatewayStateOptions): () => ProcessState {
   return () => ({
     ...o.config.build,
     supergraph: readSupergraphState(o.generations, o.watcher),
+    ...(o.documents && { documents: readDocumentsState(o.documents, o.settings.current) }),
     services: listCalledServices(o.generations.current, o.settings.current, o.entityCache),
     caches: toCacheStates(o.cacheSizes()),
     admission: o.admission.readState(),
@@ -37,8 +45,20 @@ function readSupergraphState(
   { source, status }: SupergraphWatcher,
 ): SupergraphState {
   const { staleSeconds, rejected } = status();
-  const ageSeconds = loadedAtMs === undefined ? undefined : Math.round((Date.now() - loadedAtMs) / 1_000);
-  return { id, source, ageSeconds, staleSeconds, rejected };
+  return { id, source, ageSeconds: toAgeSeconds(loadedAtMs), staleSeconds, rejected };
+}
+
+function readDocumentsState(
+  { source, loadedAtMs, current, status }: DocumentStore,
+  { documentsMode: mode }: Settings,
+): DocumentsState {
+  const { staleSeconds, rejected } = status();
+  const ageSeconds = toAgeSeconds(loadedAtMs);
+  return { mode, count: current.list().length, source, ageSeconds, staleSeconds, rejected };
+}
+
+function toAgeSeconds(loadedAtMs: number | undefined): number | undefined {
+  return loadedAtMs === undefined ? undefined : Math.round((Date.now() - loadedAtMs) / 1_000);
 }
 
 function listCalledServices(
@@ -50,7 +70,7 @@ function listCalledServices(
   return connected.map(({ settings: { service, owner }, client }) => {
     const isFollowed = entityCache?.isFollowed(service);
     const feed = isFollowed === undefined ? undefined : isFollowed ? "up" : "down";
-    return { service, owner, replicas: client.listReplicas(), feed };
+    return { service, owner, ...client.readStatus(), feed };
   });
 }
 

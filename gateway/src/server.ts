@@ -130,7 +130,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
   const cacheSizes = () => listCacheSizes(generations.current, persistedQueries, entityCache);
-  const parts = { config, settings, generations, watcher, entityCache, admission, callerLimits, cacheSizes };
+  const parts = { config, settings, generations, watcher, documents, entityCache, admission, callerLimits, cacheSizes };
   const readState = createStateReader(parts);
   const app = createApp({ config, observe, generations, send, graphiql, fullPath, readState });
   const handle = config.fastPath ? createFastPath({ ...paths, continueInFull: app }) : app;
@@ -169,7 +169,7 @@ function openConfiguredDocuments(
 
 /** Without documents, `enforce` would reject every request. */
 function hasRequiredDocuments({ documentsMode }: Settings, documents: DocumentStore | undefined): boolean {
-  return documentsMode !== "enforce" || documents?.isLoaded === true;
+  return documentsMode !== "enforce" || documents?.loadedAtMs !== undefined;
 }
 
 function createConfiguredGenerations(

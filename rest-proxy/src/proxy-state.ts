@@ -25,7 +25,7 @@ export function readProxyState(o: ProxyStateOptions): ProcessState {
     services: Object.keys(o.config.addresses).map((service) => {
       const isFollowed = o.feeds.isUp(service);
       const feed = isFollowed === undefined ? undefined : isFollowed ? "up" : "down";
-      return { service, replicas: o.services.listReplicas(service), feed };
+      return { service, ...o.services.readStatus(service), feed };
     }),
     caches: { responses: o.cache.size },
     admission: o.admission.readState(),

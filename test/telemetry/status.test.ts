@@ -59,6 +59,13 @@ test("the status of the gateway has its supergraph, its subgraphs with their own
     process: "gateway",
     status: "ready",
     supergraph: { id: expect.any(String), source: "supergraph/supergraph.graphql", staleSeconds: 0 },
+    documents: {
+      mode: expect.any(String),
+      count: expect.any(Number),
+      source: expect.any(String),
+      ageSeconds: expect.any(Number),
+      staleSeconds: 0,
+    },
     caches: { documents: { entries: expect.any(Number), bytes: expect.any(Number) }, entities: { entries: 0 } },
     rateLimits: { readsPerMinute: expect.any(Number), writesPerMinute: expect.any(Number) },
     admission: { inFlight: 0, waiting: 0 },
@@ -70,6 +77,7 @@ test("the status of the gateway has its supergraph, its subgraphs with their own
       {
         service: second.name,
         owner: second.owner,
+        breaker: "closed",
         replicas: [{ replica: `http://${closedPort}/graphql`, state: "healthy", inFlight: 0 }],
       },
     ]),
@@ -94,8 +102,8 @@ test("the status of the REST proxy has its routes and services", async () => {
   });
   expect(status["services"]).toEqual(
     expect.arrayContaining([
-      { service: first.name, replicas: [], feed: "down" },
-      { service: second.name, replicas: [] },
+      { service: first.name, breaker: "closed", replicas: [], feed: "down" },
+      { service: second.name, breaker: "closed", replicas: [] },
     ]),
   );
   expect(await proxy.stop()).toBe(0);

@@ -1,8 +1,10 @@
 """The REST endpoint, as the REST proxy calls it."""
 
+import asyncio
 from typing import Any
 
-from conftest import Service
+import asyncpg
+from conftest import Service, execute, wait_until
 
 from reviews.errors import STATUSES
 
@@ -138,7 +140,11 @@ def test_bad_query_parameters_are_named(service: Service) -> None:
         assert problem(service.request("GET", f"/rest/v2/reviews?cursor={cursor}")) == "INVALID_CURSOR"
 
 
-def test_pages_lead_through_a_list_in_both_directions(service: Service, post: str) -> None:
+def test_pages_lead_through_a_list_in_both_directions(service: Service, database_url: str, post: str) -> None:
+    # The next ids are as 98 and 101: in the order of texts, 101 is before 98.
+    execute(
+        database_url, "select setval('reviews_id_seq', (10 ^ length(last_value::text))::bigint - 3) from reviews_id_seq"
+    )
     ids = [service.create(str(user), post)["id"] for user in range(1, 6)][::-1]
     path = f"/rest/v2/posts/{post}/reviews?limit=2"
     first = service.request("GET", path)
@@ -175,6 +181,32 @@ def test_a_request_whose_deadline_has_passed_changes_nothing(service: Service, p
     assert (problem(late), late.headers["retry-after"]) == ("SERVICE_UNAVAILABLE", "1")
     in_time = service.request("POST", "/rest/v2/reviews", user="1", json=body, headers={"x-deadline-ms": "5000"})
     assert in_time.status_code == 201
+
+
+def test_a_read_is_cancelled_at_its_deadline(service: Service, database_url: str, post: str) -> None:
+    path = f"/rest/v2/posts/{post}/reviews"
+    waiting = "select from pg_stat_activity where application_name = 'reviews' and wait_event = 'relation'"
+
+    def read_late() -> Any:
+        headers = {"x-deadline-ms": "300"}
+        query = {"query": "{ review(id: 1) { title } }"}
+        graphql = service.request("POST", "/graphql", json=query, headers=headers)
+        return service.request("GET", path, headers=headers), graphql.json()["errors"]
+
+    async def read_while_locked() -> Any:
+        connection = await asyncpg.connect(database_url)
+        async with connection.transaction():
+            await connection.execute("lock table reviews")
+            late = await asyncio.to_thread(read_late)
+            await asyncio.to_thread(wait_until, lambda: not execute(database_url, waiting))
+        await connection.close()
+        return late
+
+    late, errors = asyncio.run(read_while_locked())
+    assert (problem(late), late.headers["retry-after"]) == ("SERVICE_UNAVAILABLE", "1")
+    assert "deadline" in late.json()["detail"]
+    assert ["deadline" in error["message"] for error in errors] == [True]
+    assert service.request("GET", path).json()["data"] == []
 
 
 def problem(response: Any) -> str:

@@ -14,7 +14,9 @@ import { noTrustedDocuments } from "./registered-documents.ts";
 export interface DocumentStore {
   /** Empty until a bundle is loaded. */
   readonly current: TrustedDocuments;
-  readonly isLoaded: boolean;
+  readonly source: string;
+  /** Undefined until a bundle is loaded. */
+  readonly loadedAtMs: number | undefined;
   /** For a generation that is about to be used. What takes too long is continued when it is. Never rejects. */
   prepare(next: Generation): Promise<void>;
   status(): DocumentsStatus;
@@ -47,14 +49,14 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
   const firstLoad = Promise.withResolvers<void>();
   const firstLoadTimer = setTimeout(firstLoad.resolve, firstLoadMsMax);
   let current = noTrustedDocuments;
-  let isLoaded = false;
+  let loadedAtMs: number | undefined;
 
   async function load(text: string): Promise<LoadOutcome> {
     try {
       const next = readBundle(text);
       await prepareInUse(next);
       current = next;
-      isLoaded = true;
+      loadedAtMs = Date.now();
       observe({ kind: "documents-loaded", count: next.list().length });
       return { kind: "loaded" };
     } catch (cause) {
@@ -102,8 +104,9 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
     get current() {
       return current;
     },
-    get isLoaded() {
-      return isLoaded;
+    source: watcher.source,
+    get loadedAtMs() {
+      return loadedAtMs;
     },
     prepare,
     status: () => ({ ...watcher.status(), ...countDocuments(generationInUse(), current.list()) }),

@@ -7,7 +7,7 @@ import { Rejection } from "../errors/rejections.ts";
 export function findTrustRejection(
   { settings, record }: GatewayExchange,
   { document }: GraphqlRequest,
-  documents: { readonly isLoaded: boolean } | undefined,
+  documents: { readonly loadedAtMs: number | undefined } | undefined,
 ): Rejection | undefined {
   const mode = settings.documentsMode;
   if (record) {
@@ -15,7 +15,7 @@ export function findTrustRejection(
     if (mode !== "off") record.isTrusted = document !== undefined;
   }
   if (mode !== "enforce" || document) return undefined;
-  if (!documents?.isLoaded) {
+  if (documents?.loadedAtMs === undefined) {
     const message = "The gateway has not loaded the registered documents yet. Retry soon.";
     return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
   }

@@ -6,6 +6,8 @@ export interface ProcessState {
   readonly version: string;
   readonly revision: string;
   readonly supergraph?: SupergraphState;
+  /** The registered ones; absent without a source of them. */
+  readonly documents?: DocumentsState;
   readonly routes?: { readonly file: string; readonly versions: readonly number[] };
   /** Those that this process calls. */
   readonly services?: readonly CalledService[];
@@ -18,10 +20,10 @@ export interface ProcessState {
   readonly feedReaders?: number;
 }
 
-export interface SupergraphState {
-  /** Undefined before one is loaded. */
-  readonly id: string | undefined;
+/** What is loaded from a source that is polled. */
+export interface LoadedState {
   readonly source: string;
+  /** Undefined before it is loaded. */
   readonly ageSeconds: number | undefined;
   /** Since the source confirmed it; 0 if the last poll did. */
   readonly staleSeconds: number;
@@ -30,13 +32,28 @@ export interface SupergraphState {
     | undefined;
 }
 
-export interface CalledService {
+export interface SupergraphState extends LoadedState {
+  /** Undefined before one is loaded. */
+  readonly id: string | undefined;
+}
+
+export interface DocumentsState extends LoadedState {
+  readonly mode: string;
+  readonly count: number;
+}
+
+export interface CalledService extends UpstreamStatus {
   readonly service: string;
   readonly owner?: string | undefined;
-  /** Empty before the first request. */
-  readonly replicas: readonly ReplicaStatus[];
   /** Undefined for a service whose feed this process does not follow. */
   readonly feed: "up" | "down" | undefined;
+}
+
+export interface UpstreamStatus {
+  /** Open: no replica responds, and requests fail at once. */
+  readonly breaker: "closed" | "open";
+  /** Empty before the first request. */
+  readonly replicas: readonly ReplicaStatus[];
 }
 
 export interface ReplicaStatus {

@@ -2,6 +2,8 @@
 import {
   type CalledService,
   type DatabaseState,
+  type DocumentsState,
+  type LoadedState,
   type ProcessState,
   type ReplicaStatus,
   scrubStatusText,
@@ -18,11 +20,12 @@ export interface StatusLine {
 const reasonCharactersMax = 200;
 
 export function summarizeState(state: ProcessState): readonly StatusLine[] {
-  const { supergraph, routes, services = [], caches, admission, rateLimits, database, feedReaders } = state;
+  const { supergraph, documents, routes, services = [], caches, admission, rateLimits, database, feedReaders } = state;
   const lines: StatusLine[] = [];
   const add = (label: string, texts: readonly (string | undefined | false)[], isDown = false) =>
     lines.push({ label, text: scrubStatusText(texts.filter(Boolean).join("; ")), isDown });
-  if (supergraph) add("supergraph", describeSupergraph(supergraph), !supergraph.id || Boolean(supergraph.rejected));
+  if (supergraph) add("supergraph", describeSupergraph(supergraph), isMissing(supergraph));
+  if (documents) add("documents", describeDocuments(documents), isMissing(documents));
   if (routes) add("routes", [`versions ${routes.versions.join(", ")}, from ${routes.file}`]);
   for (const service of services) add(service.service, describeService(service), isServiceDown(service));
   if (database) add("database", describeDatabase(database), (database.migrations?.pending.length ?? 0) > 0);
@@ -46,27 +49,42 @@ export function formatSeconds(seconds: number): string {
   return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
 }
 
-function describeSupergraph({ id, source, ageSeconds, staleSeconds, rejected }: SupergraphState) {
+function describeSupergraph(supergraph: SupergraphState) {
+  return describeLoaded(supergraph.id ?? "", supergraph);
+}
+
+function describeDocuments(documents: DocumentsState) {
+  return [...describeLoaded(`${documents.count} registered`, documents), `mode ${documents.mode}`];
+}
+
+function describeLoaded(what: string, { source, ageSeconds, staleSeconds, rejected }: LoadedState) {
   return [
-    id ? `${id}, loaded ${formatSeconds(ageSeconds ?? 0)} ago, from ${source}` : `none from ${source}`,
+    ageSeconds === undefined
+      ? `none from ${source}`
+      : `${what}, loaded ${formatSeconds(ageSeconds)} ago, from ${source}`,
     staleSeconds > 0 && `not confirmed for ${formatSeconds(staleSeconds)}`,
     rejected && `REJECTED ${rejected.id}: ${shorten(rejected.reason)}`,
   ];
 }
 
-function describeService({ owner, replicas, feed }: CalledService) {
+function isMissing({ ageSeconds, rejected }: LoadedState): boolean {
+  return ageSeconds === undefined || Boolean(rejected);
+}
+
+function describeService({ owner, breaker, replicas, feed }: CalledService) {
   const unhealthy = replicas.filter(({ state }) => state !== "healthy").map(describeReplica);
   const healthyCount = replicas.length - unhealthy.length;
   return [
     replicas.length === 0 ? "no request yet" : `${healthyCount} of ${count(replicas.length, "replica")} healthy`,
+    breaker === "open" && "BREAKER OPEN",
     ...unhealthy,
     feed && `feed ${feed}`,
     owner,
   ];
 }
 
-function isServiceDown({ replicas, feed }: CalledService): boolean {
-  return feed === "down" || replicas.some(isOutOfService);
+function isServiceDown({ breaker, replicas, feed }: CalledService): boolean {
+  return feed === "down" || breaker === "open" || replicas.some(isOutOfService);
 }
 
 function isOutOfService({ state }: ReplicaStatus): boolean {

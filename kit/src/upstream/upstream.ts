@@ -3,7 +3,7 @@ import { InFlightList } from "../collections/in-flight-list.ts";
 import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader, toServiceDeadline } from "../http/deadline.ts";
-import type { ReplicaStatus } from "../process/process-status.ts";
+import type { UpstreamStatus } from "../process/process-status.ts";
 import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
@@ -42,8 +42,8 @@ export interface Upstream<Connection> {
   noteJoined(): void;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
-  /** Empty before the first request, which looks up the host names. */
-  listReplicas(): readonly ReplicaStatus[];
+  /** The first request looks up the host names. */
+  readStatus(): UpstreamStatus;
   close(): Promise<void>;
 }
 
@@ -213,8 +213,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     this.#breaker.noteArrival();
   }
 
-  listReplicas(): readonly ReplicaStatus[] {
-    return this.#replicas.listStatuses();
+  readStatus(): UpstreamStatus {
+    return { breaker: this.#breaker.isOpen ? "open" : "closed", replicas: this.#replicas.listStatuses() };
   }
 
   close(): Promise<void> {

@@ -44,6 +44,7 @@ test("while no replica responds, requests fail at once and are not sent; the fir
     expect(await upstream.send(request)).toMatchObject({ kind: "failed", reason: "breaker-open", replica: undefined });
   }
   expect(performance.now() - startedAtMs).toBeLessThan(50);
+  expect(upstream.readStatus()).toMatchObject({ breaker: "open", replicas: [{}, {}] });
   // One probe may have arrived meanwhile.
   expect(Math.max(...replicas.map((replica, index) => replica.requests - (requests[index] ?? 0)))).toBeLessThanOrEqual(
     1,
@@ -52,6 +53,7 @@ test("while no replica responds, requests fail at once and are not sent; the fir
   await vi.waitUntil(() => breakerChanges(seen).at(-1) === false, { timeout: 10_000 });
   expect(await upstream.send(read)).toMatchObject({ kind: "response", status: 200 });
   expect(breakerChanges(seen)).toEqual([true, false]);
+  expect(upstream.readStatus()).toMatchObject({ breaker: "closed" });
   // They did not wait for their deadlines.
   for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ reason: "breaker-open" });
 });

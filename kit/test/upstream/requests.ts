@@ -1,4 +1,5 @@
 import type { Pool } from "undici";
+import type { UpstreamStatus } from "../../src/process/process-status.ts";
 import { createBufferedTransport, openPool } from "../../src/upstream/undici-transport.ts";
 import {
   createUpstream,
@@ -16,6 +17,7 @@ export const write: UpstreamRequest = { ...read, method: "POST", isIdempotent: f
 export interface BufferedUpstream {
   send(request: UpstreamRequest): Promise<Result>;
   takeRetry(replica: string): boolean;
+  readStatus(): UpstreamStatus;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export function open(
     upstream: {
       send: (request) => upstream.send(request, transport),
       takeRetry: (replica) => upstream.takeRetry(replica),
+      readStatus: () => upstream.readStatus(),
       close: () => upstream.close(),
     },
     seen,

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
-import type { ReplicaStatus } from "@tributary/kit/process/process-status";
+import type { UpstreamStatus } from "@tributary/kit/process/process-status";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import { type AbortSignalLike, DeadlinePassed } from "@tributary/kit/http/abort-source";
@@ -56,7 +56,7 @@ export interface ServiceClient {
   readonly sendByMiddleware: SendToService;
   /** Of a client that waits for the response to another one's request. */
   noteJoined(): void;
-  listReplicas(): readonly ReplicaStatus[];
+  readStatus(): UpstreamStatus;
   close(): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     sendByUndici: (request) => send(request, undici),
     sendByMiddleware: (request) => send(request, middleware),
     noteJoined: () => upstream.noteJoined(),
-    listReplicas: () => upstream.listReplicas(),
+    readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),
   };
 }

@@ -1,4 +1,4 @@
-import type { ReplicaStatus } from "@tributary/kit/process/process-status";
+import type { UpstreamStatus } from "@tributary/kit/process/process-status";
 import type { Observe } from "../telemetry/observations.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { createServiceClient, type ServiceClient } from "./client.ts";
@@ -18,8 +18,7 @@ export interface ServicesOptions {
 export interface Services {
   /** @throws Error for a service without an address. */
   get(service: string): ServiceClient;
-  /** Empty before the first request. */
-  listReplicas(service: string): readonly ReplicaStatus[];
+  readStatus(service: string): UpstreamStatus;
   close(): Promise<void>;
 }
 
@@ -44,7 +43,7 @@ export function createServices(options: ServicesOptions): Services {
       clients.set(service, client);
       return client;
     },
-    listReplicas: (service) => clients.get(service)?.listReplicas() ?? [],
+    readStatus: (service) => clients.get(service)?.readStatus() ?? { breaker: "closed", replicas: [] },
     async close() {
       await Promise.all([...clients.values()].map((client) => client.close()));
     },

@@ -1,9 +1,11 @@
 """The connections to PostgreSQL, and where a write is in the change feed."""
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from importlib.resources import files
 
 import asyncpg
@@ -15,6 +17,8 @@ ACQUIRE_SECONDS_MAX = 2
 STATEMENT_MS_MAX = "5000"
 # Of all advisory locks of this database, that of the migrations.
 MIGRATION_LOCK = 7_304_153
+# Of the request, by the time of the event loop.
+DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 UNAVAILABLE = (
     OSError,
@@ -40,7 +44,16 @@ class Database:
         self._on_commit = on_commit
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[asyncpg.Connection]:
+    async def read(self) -> AsyncIterator[asyncpg.Connection]:
+        """Until the deadline of the request; asyncpg then cancels the statement."""
+        try:
+            async with asyncio.timeout_at(DEADLINE.get()), self._connection() as connection:
+                yield connection
+        except TimeoutError as error:
+            raise AppError("SERVICE_UNAVAILABLE", "The deadline of the request passed.") from error
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
         try:
             async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
                 yield connection
@@ -53,7 +66,9 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[asyncpg.Connection]:
-        async with self.connection() as connection:
+        # Once a request has begun to write, it is completed, with what its response reads.
+        DEADLINE.set(None)
+        async with self._connection() as connection:
             async with connection.transaction():
                 yield connection
             self._on_commit()
@@ -61,7 +76,7 @@ class Database:
     async def position(self) -> str | None:
         """Of `write-position`: a position in the feed that includes everything committed so far."""
         try:
-            async with self.connection() as connection:
+            async with self._connection() as connection:
                 return await connection.fetchval("select id || '/' || pg_current_xact_id() from feed_epoch")
         except AppError:
             # A response without a receipt is better than an error for a write that was made.
@@ -69,7 +84,7 @@ class Database:
 
     async def is_ready(self) -> bool:
         try:
-            async with self.connection() as connection:
+            async with self._connection() as connection:
                 return await connection.fetchval("select not pg_is_in_recovery()")
         except AppError:
             return False

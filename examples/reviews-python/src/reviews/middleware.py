@@ -1,5 +1,6 @@
 """What each request gets before a route: an id, the caller, a bounded body; and the log line after it."""
 
+import asyncio
 import json
 import logging
 import re
@@ -10,7 +11,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .database import Database
+from .database import DEADLINE, Database
 from .errors import AppError, problem_response
 from .tokens import Identity, Tokens
 
@@ -22,7 +23,7 @@ METHODS = {"GET", "HEAD", "POST", "PATCH", "DELETE"}
 MEDIA_TYPES = {"POST": "application/json", "PATCH": "application/merge-patch+json", "DELETE": "application/json"}
 REQUEST_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 TRACE_PARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
-DEADLINE = re.compile(r"\d{1,9}", re.ASCII)
+MILLISECONDS = re.compile(r"\d{1,9}", re.ASCII)
 # Their responses depend on the service's data: a client that reads next must not see older data.
 POSITION_STATUSES = {200, 201, 204, 404, 409, 410, 412}
 
@@ -99,10 +100,14 @@ class Requests:
         if body and media_type != (expected := MEDIA_TYPES.get(scope["method"], media_type)):
             raise AppError("UNSUPPORTED_MEDIA_TYPE", f"Send the body as {expected}, in UTF-8.")
         deadline = headers.get("x-deadline-ms", "")
-        if DEADLINE.fullmatch(deadline) and (time.monotonic() - started) * 1000 >= int(deadline):
-            raise AppError(
-                "SERVICE_UNAVAILABLE", "The deadline of the request passed before it was started. Nothing was changed."
-            )
+        if MILLISECONDS.fullmatch(deadline):
+            remaining = int(deadline) / 1000 - (time.monotonic() - started)
+            if remaining <= 0:
+                raise AppError(
+                    "SERVICE_UNAVAILABLE",
+                    "The deadline of the request passed before it was started. Nothing was changed.",
+                )
+            DEADLINE.set(asyncio.get_running_loop().time() + remaining)
         # The server leaves out the body of a response to HEAD.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         pending = [{"type": "http.request", "body": body, "more_body": False}]

@@ -51,7 +51,7 @@ class Store:
             conditions.append(f"{condition} ${len(values)}")
         rows = await self._fetch(
             f"""select {COLUMNS} from reviews where {" and ".join(conditions)}
-                order by id {"asc" if is_backward else "desc"} limit $1""",
+                order by reviews.id {"asc" if is_backward else "desc"} limit $1""",
             *values,
         )
         return to_page(rows, limit, position)
@@ -71,14 +71,14 @@ class Store:
             columns = zip(
                 *((i, int(r.parent_id), r.position and r.position.id, r.limit + 1) for i, r in valid), strict=True
             )
-            async with self.database.connection() as connection:
+            async with self.database.read() as connection:
                 for row in await connection.fetch(sql, *columns):
                     rows[row["i"]].append(Review.model_validate(dict(row)))
         return [to_page(page, r.limit, r.position) for page, r in zip(rows, requests, strict=True)]
 
     async def average_stars(self, post_ids: Sequence[str]) -> list[float | None]:
         sql = "select post_id::text, avg(stars)::float8 from reviews where post_id = any($1) group by post_id"
-        async with self.database.connection() as connection:
+        async with self.database.read() as connection:
             averages = dict(await connection.fetch(sql, _to_bigints(post_ids)))
         return [averages.get(post_id) for post_id in post_ids]
 
@@ -111,7 +111,7 @@ class Store:
         )  # fmt: skip
 
     async def _fetch(self, sql: str, *values: Any) -> list[Review]:
-        async with self.database.connection() as connection:
+        async with self.database.read() as connection:
             return [Review.model_validate(dict(row)) for row in await connection.fetch(sql, *values)]
 
     async def _write(self, sql: str, *values: Any) -> Review | None:

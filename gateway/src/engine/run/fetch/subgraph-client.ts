@@ -3,7 +3,7 @@ import { writePositionHeader } from "@tributary/kit/consistency/write-position-h
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { breakerRetrySeconds } from "@tributary/kit/upstream/breaker";
-import type { ReplicaStatus } from "@tributary/kit/process/process-status";
+import type { UpstreamStatus } from "@tributary/kit/process/process-status";
 import { withSameOriginRedirects } from "@tributary/kit/upstream/same-origin-redirects";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import {
@@ -34,7 +34,7 @@ export interface SubgraphClient {
   noteJoined(): void;
   /** For a further request after `replica` rejected one. False if the budget has none left. */
   takeRetry(replica: string): boolean;
-  listReplicas(): readonly ReplicaStatus[];
+  readStatus(): UpstreamStatus;
   close(): Promise<void>;
 }
 
@@ -151,7 +151,7 @@ export function createSubgraphClient(
     post,
     noteJoined: () => upstream.noteJoined(),
     takeRetry: (replica) => upstream.takeRetry(replica),
-    listReplicas: () => upstream.listReplicas(),
+    readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),
   };
 }
@@ -164,7 +164,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
     post: () => Promise.resolve(reply),
     noteJoined() {},
     takeRetry: () => false,
-    listReplicas: () => [],
+    readStatus: () => ({ breaker: "closed", replicas: [] }),
     close: () => Promise.resolve(),
   };
 }

@@ -14,7 +14,7 @@ export function toSubgraph(client: Partial<SubgraphClient> = {}, yaml?: string):
       writes: { settled: 0 },
       takeRetry: () => false,
       noteJoined() {},
-      listReplicas: () => [],
+      readStatus: () => ({ breaker: "closed", replicas: [] }),
       post: () => Promise.reject(new Error("not called")),
       close: () => Promise.resolve(),
       ...client,
