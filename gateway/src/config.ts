@@ -266,7 +266,7 @@ function readPlanning(env: EnvironmentReader) {
       fallback: 1,
       min: 1,
       max: 16,
-      why: "threads that plan operations which are not in the plan cache; each takes some 100 MB",
+      why: "threads that plan operations which are not in the plan cache; each takes some 50 MB, more with a large supergraph, and is ended after a minute without work",
     }),
     planTimeoutMs: env.integer("PLAN_TIMEOUT_MS", {
       fallback: 5_000,

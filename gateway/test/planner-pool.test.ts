@@ -1,9 +1,12 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Rejection } from "../src/errors/rejections.ts";
 import { UnusableSupergraph } from "../src/errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../src/observations.ts";
@@ -21,7 +24,15 @@ import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 describe("the planner pool", () => {
   let pool: PlannerPool;
   let observations: GatewayObservation[];
+  const running = new Set<Worker>();
+  const addWorker = (message: unknown) => {
+    const { worker } = message as { readonly worker: Worker };
+    running.add(worker);
+    worker.once("exit", () => running.delete(worker));
+  };
 
+  beforeAll(() => subscribe("worker_threads", addWorker));
+  afterAll(() => unsubscribe("worker_threads", addWorker));
   afterEach(() => pool.close());
 
   describe("an operation", () => {
@@ -205,6 +216,47 @@ describe("the planner pool", () => {
     });
   });
 
+  describe("an idle worker", () => {
+    test("is ended, and the next operation gets one that has every supergraph", async () => {
+      const { plan } = await setUp({ idleMsMax: 20 });
+      await pool.load("two");
+      const { threadId } = await plan("{ a }");
+      await untilAllEnded();
+      const next = await plan("{ b }");
+      expect(next).toMatchObject({ supergraphs: ["one", "two"] });
+      expect(next.threadId).not.toBe(threadId);
+      expect(kinds()).not.toContain("planner-replaced");
+    });
+
+    test("loses no operation that is sent while it ends", async () => {
+      const { plan } = await setUp({ idleMsMax: 1 });
+      const threads = new Set<number>();
+      for (let count = 0; count < 20 || threads.size < 3; count++) {
+        await sleep(count % 3);
+        threads.add((await plan(`{ a${count} }`)).threadId);
+      }
+      expect(kinds().filter((kind) => kind !== "plan-built")).toEqual([]);
+    });
+
+    test("is started by a new supergraph, but not to drop one", async () => {
+      const { loaded } = await setUp({ idleMsMax: 20 });
+      await untilAllEnded();
+      const second = await pool.load("two");
+      expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["one", "two"] });
+      await untilAllEnded();
+      loaded.release();
+      expect(running.size).toBe(0);
+      expect(await planWith(second, "{ b }")).toMatchObject({ supergraphs: ["two"] });
+    });
+
+    test("is started for an operation that takes too long, which is rejected", async () => {
+      const { plan } = await setUp({ idleMsMax: 20, planTimeoutMs: 300 });
+      await untilAllEnded();
+      await expect(plan("hang")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
+      expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+    });
+  });
+
   test("closing the pool fails running and queued tasks", async () => {
     const { plan } = await setUp({ planTimeoutMs: 60_000 });
     const all = [plan("hang"), plan("{ a }")];
@@ -223,6 +275,10 @@ describe("the planner pool", () => {
     pool = createPlannerPool({ workers: 1, planTimeoutMs: 5_000, waitMsMax: 60_000, observe, workerFile, ...o });
     const loaded = await pool.load("one");
     return { loaded, plan: (operationText: string) => planWith(loaded, operationText) };
+  }
+
+  async function untilAllEnded(): Promise<void> {
+    await expect.poll(() => running.size).toBe(0);
   }
 
   async function planWith(loaded: SupergraphPlanner, operationText: string): Promise<ScriptedPlan> {
@@ -246,7 +302,7 @@ describe("tasks of a worker", () => {
   test("a supergraph is loaded, planned for and dropped", async () => {
     const { run } = setUp();
     expect(await run({ kind: "start" })).toEqual({ kind: "done" });
-    const loaded = await run({ kind: "load", id: 1, supergraphSdl });
+    const loaded = await run({ kind: "load", id: 1, supergraphSdl, isKnown: false });
     expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
     const planned = await run({ kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] });
     expect(servicesOf(planned)).toEqual(["books", "ratings"]);
@@ -268,7 +324,7 @@ describe("tasks of a worker", () => {
     ],
   ])("a supergraph that %s fails with a reason", async (_, spoil) => {
     const { run } = setUp();
-    const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl) });
+    const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl), isKnown: false });
     expect(failed).toMatchObject({ kind: "failed", message: expect.stringMatching(/\w/) });
   });
 
@@ -279,17 +335,27 @@ describe("tasks of a worker", () => {
         "schema\n",
         `schema\n  @link(url: "https://specs.apollo.dev/${feature}", for: ${purpose})\n`,
       );
-    const guarded = await run({ kind: "load", id: 1, supergraphSdl: link("authenticated/v0.1", "SECURITY") });
+    const guarded = await run({
+      kind: "load",
+      id: 1,
+      supergraphSdl: link("authenticated/v0.1", "SECURITY"),
+      isKnown: false,
+    });
     expect(guarded).toMatchObject({
       message: expect.stringContaining("does not enforce @authenticated"),
     });
-    const tagged = await run({ kind: "load", id: 2, supergraphSdl: link("cacheTag/v0.1", "EXECUTION") });
+    const tagged = await run({
+      kind: "load",
+      id: 2,
+      supergraphSdl: link("cacheTag/v0.1", "EXECUTION"),
+      isKnown: false,
+    });
     expect(tagged.kind).toBe("loaded");
   });
 
   test("an operation that overflows the stack is too complex", async () => {
     const { run } = setUp();
-    await run({ kind: "load", id: 1, supergraphSdl });
+    await run({ kind: "load", id: 1, supergraphSdl, isKnown: false });
     const depth = 100_000;
     const operationText = `{ books { title ${"... on Book { title ".repeat(depth)}${"}".repeat(depth)} } }`;
     expect(await run({ kind: "plan", id: 1, operationText, enabledLabels: [] })).toMatchObject({
@@ -297,9 +363,11 @@ describe("tasks of a worker", () => {
     });
   });
 
-  test("log entries of Apollo Gateway are forwarded", async () => {
+  test("Apollo Gateway validates a new supergraph, and its log entries are forwarded", async () => {
     const { run, entries } = setUp();
-    await run({ kind: "load", id: 1, supergraphSdl });
+    await run({ kind: "load", id: 1, supergraphSdl, isKnown: true });
+    expect(entries).toEqual([]);
+    await run({ kind: "load", id: 2, supergraphSdl, isKnown: false });
     expect(entries).toContainEqual({ kind: "library-log", level: "debug", text: "Loading gateway..." });
   });
 

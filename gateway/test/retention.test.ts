@@ -106,7 +106,7 @@ test("a replaced supergraph is retained neither in the main thread nor in a plan
 
   const tasks = createTaskRunner({ log: () => {} });
   const reload = async (id: number) => {
-    expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl })).toMatchObject({
+    expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl, isKnown: false })).toMatchObject({
       kind: "loaded",
     });
     await tasks.run({ kind: "drop", id });

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createServer } from "../process/node-http.ts";
 import { toListenError, urlOf } from "../process/lifecycle.ts";
 import type { ChangeFeed, FeedEvent } from "./change-feed.ts";
 import { readFeedPosition, writeFeedPosition } from "./position.ts";

@@ -1,5 +1,6 @@
-import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { STATUS_CODES } from "./node-http.ts";
 import { forEachHeader } from "../http/raw-headers.ts";
 import type { PendingResponses } from "./lifecycle.ts";
 

@@ -1,7 +1,8 @@
 // Starts, drains and stops the HTTP server of a process.
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
+import { createServer } from "./node-http.ts";
 import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
 import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { ConfigError } from "./env.ts";

@@ -9,6 +9,8 @@ export type Commands = Readonly<Record<string, (args: readonly string[]) => stri
  * error and exits with 1.
  */
 export async function runMain(main: () => Promise<void>, commands?: Commands): Promise<void> {
+  // The flag of an image is for this thread's heap, which has its size by now. It would overrule the `resourceLimits` of worker threads, too.
+  setFlagsFromString("--max-semi-space-size=0");
   // By default, V8 allocates objects in the old generation if many earlier ones from the same code lived long, as those of requests do in a burst.
   // They remain until the next full collection: a cheap request costs half as much again.
   setFlagsFromString("--no-allocation-site-pretenuring");

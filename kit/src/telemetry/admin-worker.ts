@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { AdminResult, AdminSubject, AdminThreadData, AdminThreadMessage } from "./admin-messages.ts";
 import { hasOneHost } from "../http/host.ts";
+import { createServer } from "../process/node-http.ts";
 import { readHeartbeatAgeMs } from "../process/heartbeat.ts";
 
 const { host, port, heartbeat, staleAfterMs, deadlinesMs } = workerData as AdminThreadData;

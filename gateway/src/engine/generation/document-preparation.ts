@@ -29,7 +29,7 @@ type PreparedDocument =
 
 interface PreparationParts {
   readonly validation: DocumentValidator;
-  readonly stages: Pick<SupergraphStages, "prepare" | "combineConditions">;
+  readonly stages: Pick<SupergraphStages, "planAhead" | "combineConditions">;
   readonly observe: GatewayObserver;
 }
 
@@ -84,7 +84,7 @@ async function prepareDocument(
       operations.set(operationName, operation);
       // The only operation of a document can be sent with its name, and without.
       operations.set(operation.operation.name?.value, operation);
-      for (const variables of stages.combineConditions(operation)) await stages.prepare(operation, variables);
+      for (const variables of stages.combineConditions(operation)) await stages.planAhead(operation, variables);
     }
     return { kind: "valid", operations };
   } catch (error) {

@@ -305,6 +305,7 @@ describe("the generation of a request", () => {
         throw new Error("not called");
       },
       prepare: () => Promise.resolve(),
+      planAhead: () => Promise.resolve(),
       combineConditions: () => [],
       conditionsOf: () => [],
       sizeOfIntrospection: () => ({ entries: 0, weight: 0 }),

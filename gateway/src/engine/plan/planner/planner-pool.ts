@@ -13,7 +13,7 @@
 import { UnusableSupergraph } from "../../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
-import { startPlannerWorker } from "./planner-worker.ts";
+import { type PlannerWorker, type PlannerWorkerOptions, startPlannerWorker } from "./planner-worker.ts";
 import { createSupergraphPlanner, type RunTask, type SupergraphPlanner, toError } from "./supergraph-planner.ts";
 import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./worker-messages.ts";
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
@@ -52,6 +52,11 @@ export interface PlannerPoolOptions {
    * and replaced, and its task is not retried: a request is rejected with OPERATION_TOO_COMPLEX, the load of a supergraph fails.
    */
   readonly workerHeapMbMax?: number;
+  /**
+   * A worker without jobs for this time is ended, a minute by default, since it takes a third of the process's memory. The next job starts a
+   * worker: it waits until that has loaded the supergraphs in use.
+   */
+  readonly idleMsMax?: number;
 }
 
 /** How long a worker takes to start on a busy machine. */
@@ -65,8 +70,7 @@ type LoadResult =
   | { readonly kind: "failed"; readonly outcome: TaskOutcome };
 
 export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
-  const { workers, planTimeoutMs, observe, workerFile: file = defaultWorkerFile } = options;
-  const { workerHeapMbMax: heapMbMax = 512 } = options;
+  const { workers, planTimeoutMs, observe, idleMsMax = 60_000 } = options;
   const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
   /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
   const supergraphs = new Map<number, string>();
@@ -75,14 +79,13 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
   let lastId = 0;
 
-  // Each slot starts its worker at once, and calls `start` and `listStartJobs` again when it replaces a lost worker.
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost) =>
-        startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost, onLogEntry: observe }),
+      start: (onLost, isAwaited) => startWorker(options, { onLost, isAwaited, isFirstLoadKnown: supergraphs.size > 0 }),
       listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
+      idleMsMax,
     }),
   );
 
@@ -97,7 +100,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
     const id = ++lastId;
-    const task: Task = { kind: "load", id, supergraphSdl };
+    const task: Task = { kind: "load", id, supergraphSdl, isKnown: false };
     const outcomes = await Promise.all(
       slots.map(async (slot) => {
         const outcome = await runSetupTask(slot, task, loadTimeoutMs);
@@ -134,7 +137,8 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
       queue.add({ task, cpuMsMax: planTimeoutMs, settle }, planningCostOf(task));
-      for (const slot of slots) slot.notify();
+      // A worker that takes the job at once leaves the ended ones as they are.
+      for (const slot of slots) if (queue.count() > 0) slot.notify();
     });
   }
 
@@ -148,13 +152,26 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   };
 }
 
+interface WorkerStart extends Pick<PlannerWorkerOptions, "onLost" | "isFirstLoadKnown"> {
+  readonly isAwaited: boolean;
+}
+
+/** Called by each slot at once, and when it replaces its worker. */
+function startWorker(
+  { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512, observe }: PlannerPoolOptions,
+  { isAwaited, ...start }: WorkerStart,
+): PlannerWorker {
+  const isFirstLoadUrgent = isAwaited || !start.isFirstLoadKnown;
+  return startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent, ...start, onLogEntry: observe });
+}
+
 /**
  * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
  * supergraph fail in it.
  */
 function listStartJobs(supergraphs: ReadonlyMap<number, string>, cpuMsMax: number): PlannerJob[] {
   const tasks: Task[] = [{ kind: "start" }];
-  for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl });
+  for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl, isKnown: true });
   return tasks.map((task) => ({ task, cpuMsMax, settle: () => {} }));
 }
 

@@ -15,12 +15,10 @@ export interface PlannerWorker {
   end(): Promise<void>;
 }
 
-export interface PlannerWorkerOptions {
+export interface PlannerWorkerOptions extends Omit<PlannerWorkerData, "compileCacheFolder"> {
   /** The entry module of the thread. */
   readonly file: URL;
   readonly heapMbMax: number;
-  /** See `PlannerWorkerData`. */
-  readonly isFirstLoadUrgent: boolean;
   readonly onLogEntry: (entry: LibraryLogEntry) => void;
   /** Called at most once, before `run` resolves, and never after `end`. */
   readonly onLost: (lost: WorkerLost) => void;
@@ -40,12 +38,12 @@ const deadlineTolerance = 0.95;
 export function startPlannerWorker({
   file,
   heapMbMax,
-  isFirstLoadUrgent,
   onLogEntry,
   onLost,
+  ...firstLoad
 }: PlannerWorkerOptions): PlannerWorker {
   const worker = new Worker(file, {
-    workerData: { compileCacheFolder: getCompileCacheDir(), isFirstLoadUrgent } satisfies PlannerWorkerData,
+    workerData: { compileCacheFolder: getCompileCacheDir(), ...firstLoad } satisfies PlannerWorkerData,
     // The worker does not get the environment of the gateway, because Apollo's packages read keys and switches from environment variables.
     env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },

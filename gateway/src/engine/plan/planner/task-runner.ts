@@ -1,5 +1,4 @@
 // Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
-import { ApolloGateway } from "@apollo/gateway";
 import { withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
 import { assertValidSchema, buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
@@ -10,7 +9,7 @@ import {
 import { createQueryPlanner, type QueryPlanner } from "../rewrite/query-planner.ts";
 import { forApolloGateway } from "../rewrite/supergraph-features.ts";
 import { findWarmUpOperation } from "./warm-up-operation.ts";
-import type { IntrospectTask, LibraryLogEntry, PlanTask, Task, TaskResult } from "./worker-messages.ts";
+import type { IntrospectTask, LibraryLogEntry, LoadTask, PlanTask, Task, TaskResult } from "./worker-messages.ts";
 
 interface RunnableSupergraph {
   readonly planner: QueryPlanner;
@@ -27,17 +26,17 @@ const tooComplexMessages =
 export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   const supergraphs = new Map<number, RunnableSupergraph>();
 
-  async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
+  async function load({ id, supergraphSdl, isKnown }: LoadTask): Promise<TaskResult> {
     // Before `validate`: for a supergraph that both reject, this error message is clearer.
     const planner = createQueryPlanner(supergraphSdl);
-    const validated = forApolloGateway(supergraphSdl);
+    const validated = isKnown ? undefined : forApolloGateway(supergraphSdl);
     if (validated !== undefined) await validate(withOneOfDefinitionText(validated), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     // Here, and not only by Apollo Server in the main thread, because an error of a planner worker is one of the supergraph: it is not retried.
     assertValidSchema(apiSchema);
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
-    setImmediate(warmPlanner, planner);
+    if (!isKnown) setImmediate(warmPlanner, planner);
     const { plan: _plan, ...published } = planner;
     return { kind: "loaded", ...published, introspection: writeStandardIntrospection(apiSchema) };
   }
@@ -65,7 +64,7 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
         // The result only shows that the worker runs.
         return { kind: "done" };
       case "load":
-        return load(task.id, task.supergraphSdl);
+        return load(task);
       case "plan":
         return plan(task);
       case "introspect":
@@ -80,11 +79,12 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   return { run: (task: Task): Promise<TaskResult> => runTask(task).catch((error: unknown) => toFailure(task, error)) };
 }
 
-/**
- * Apollo Gateway is used only here, to validate the supergraph.
- * @throws Error if Apollo Gateway rejects the supergraph.
- */
+/** Apollo Gateway is used only here, to validate a new supergraph: a worker that replaces another does without its modules. */
+export const importApolloGateway = () => import("@apollo/gateway");
+
+/** @throws Error if Apollo Gateway rejects the supergraph. */
 async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
+  const { ApolloGateway } = await importApolloGateway();
   const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
   await gateway.load();
   await gateway.stop();

@@ -6,7 +6,7 @@ import type { IntrospectionValues } from "../introspection/introspection-writer.
 import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
 
 // Before the dynamic import below, because compiling Apollo's packages takes most of a worker's start.
-const { compileCacheFolder, isFirstLoadUrgent } = workerData as PlannerWorkerData;
+const { compileCacheFolder, isFirstLoadUrgent, isFirstLoadKnown } = workerData as PlannerWorkerData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
 const thisThread = 0;
@@ -14,7 +14,9 @@ const niceValue = 10;
 // The priority cannot be raised again (setpriority(2)), so an urgent load comes before it.
 if (!isFirstLoadUrgent) lowerPriority();
 
-const { createTaskRunner } = await import("./task-runner.ts");
+const { createTaskRunner, importApolloGateway } = await import("./task-runner.ts");
+// While the main thread loads its own modules.
+if (!isFirstLoadKnown) await importApolloGateway();
 const taskRunner = createTaskRunner({ log: send });
 parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(finish));
 

@@ -5,10 +5,18 @@ import type { PublishedSupergraph } from "../rewrite/query-planner.ts";
 /** `id` identifies a supergraph from `load` to `drop`. `start` does nothing: its result means that the worker is running. */
 export type Task =
   | { readonly kind: "start" }
-  | { readonly kind: "load"; readonly id: number; readonly supergraphSdl: string }
+  | LoadTask
   | PlanTask
   | IntrospectTask
   | { readonly kind: "drop"; readonly id: number };
+
+export interface LoadTask {
+  readonly kind: "load";
+  readonly id: number;
+  readonly supergraphSdl: string;
+  /** Whether another worker has loaded it. Then it is not validated again, and the planner is not warmed, because operations may wait for it. */
+  readonly isKnown: boolean;
+}
 
 export interface PlanTask {
   readonly kind: "plan";
@@ -80,6 +88,8 @@ export interface PlannerJob {
 export interface PlannerWorkerData {
   /** The folder of Node's compile cache; undefined if the cache is disabled. */
   readonly compileCacheFolder: string | undefined;
-  /** Whether the gateway serves nothing until this worker has loaded its first supergraph. */
+  /** Whether clients wait until this worker has loaded its first supergraph. */
   readonly isFirstLoadUrgent: boolean;
+  /** See `LoadTask`. */
+  readonly isFirstLoadKnown: boolean;
 }

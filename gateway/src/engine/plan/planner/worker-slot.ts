@@ -1,5 +1,5 @@
-// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces the worker when it is lost. See planner-pool.ts
-// for the kinds of jobs.
+// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces the worker when it is lost. A worker without jobs
+// is ended, and the next job starts another. See planner-pool.ts for the kinds of jobs.
 import type { PlannerWorker } from "./planner-worker.ts";
 import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
 
@@ -13,14 +13,16 @@ export interface WorkerSlot {
 }
 
 export interface WorkerSlotOptions {
-  /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. */
-  readonly start: (onLost: (lost: WorkerLost) => void) => PlannerWorker;
+  /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
+  readonly start: (onLost: (lost: WorkerLost) => void, isAwaited: boolean) => PlannerWorker;
   /** The jobs that a new worker runs first: they load the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
   /** Takes the next job from the queue that all slots share. */
   readonly takeQueuedJob: () => PlannerJob | undefined;
   /** Called when the worker is lost, before the next one starts. */
   readonly onReplaced: (lost: WorkerLost) => void;
+  /** A worker that has had no job for this time is ended. */
+  readonly idleMsMax: number;
 }
 
 const restartDelayMsMin = 100;
@@ -36,25 +38,40 @@ function restartDelayMsAfter(earlierLosses: number): number {
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let worker: PlannerWorker | undefined;
   let startJobs: PlannerJob[] = [];
-  let setupJobs: PlannerJob[] = [];
+  const setupJobs: PlannerJob[] = [];
   let isWorking = false;
   let isClosed = false;
+  /** The worker was ended because it was idle. */
+  let isAsleep = false;
   let lossesInARow = 0;
-  let restartTimer: NodeJS.Timeout | undefined;
+  /** Replaces a lost worker, or ends an idle one. */
+  let timer: NodeJS.Timeout | undefined;
 
-  function start(): void {
+  function start(isAwaited = false): void {
     startJobs = [...o.listStartJobs()];
-    worker = o.start(replace);
+    worker = o.start(replace, isAwaited);
     void work();
+  }
+
+  function sleep(): void {
+    isAsleep = true;
+    void worker?.end();
+    worker = undefined;
+  }
+
+  function wake(): void {
+    if (!isAsleep) return void work();
+    isAsleep = false;
+    start(true);
   }
 
   function replace(lost: WorkerLost): void {
     worker = undefined;
+    clearTimeout(timer);
     o.onReplaced(lost);
-    const delayMs = restartDelayMsAfter(lossesInARow);
-    lossesInARow++;
+    const delayMs = restartDelayMsAfter(lossesInARow++);
     // Unreferenced, so that it does not keep the process alive. If jobs wait for the worker, their own timers do.
-    restartTimer = setTimeout(start, delayMs).unref();
+    timer = setTimeout(start, delayMs).unref();
   }
 
   /** Removes and returns the next job. Undefined if there is no job, or no worker to run it. */
@@ -62,14 +79,14 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     if (!worker) return undefined;
     const startJob = startJobs.shift();
     const job = startJob ?? setupJobs.shift() ?? o.takeQueuedJob();
-    if (!job) return undefined;
-    return { worker, job, isStartJob: startJob !== undefined };
+    return job && { worker, job, isStartJob: startJob !== undefined };
   }
 
   /** Runs jobs until there is none or the worker is lost; for the next worker, `start` calls it again. Does nothing if it is running already. */
   async function work(): Promise<void> {
-    if (isWorking) return;
+    if (isWorking || !worker) return;
     isWorking = true;
+    clearTimeout(timer);
     for (let next = takeJob(); next; next = takeJob()) {
       const { job } = next;
       const outcome = await next.worker.run(job.task, job.cpuMsMax);
@@ -78,23 +95,26 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
       job.settle(outcome);
     }
     isWorking = false;
+    if (worker) timer = setTimeout(sleep, o.idleMsMax).unref();
   }
 
   start();
   return {
     addSetupJob(job) {
       if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
+      // Nothing is loaded.
+      if (isAsleep && job.task.kind === "drop") return job.settle({ kind: "done" });
       setupJobs.push(job);
-      void work();
+      wake();
     },
-    notify: () => void work(),
+    notify: wake,
     async close() {
       isClosed = true;
-      clearTimeout(restartTimer);
+      isAsleep = false;
+      clearTimeout(timer);
       const lastWorker = worker;
       worker = undefined;
-      for (const job of setupJobs) job.settle({ kind: "not-started", reason: "closed" });
-      setupJobs = [];
+      for (const job of setupJobs.splice(0)) job.settle({ kind: "not-started", reason: "closed" });
       await lastWorker?.end();
     },
   };
