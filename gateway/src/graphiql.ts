@@ -6,6 +6,14 @@ export interface GraphiqlOptions {
   readonly folder: string;
   /** The local token issuer, to which the page may send requests; undefined in production. */
   readonly issuerUrl: string | undefined;
+  /** What else the page shows and links to; undefined in production. */
+  readonly development: DevelopmentLinks | undefined;
+}
+
+export interface DevelopmentLinks {
+  readonly restProxyUrl: string | undefined;
+  /** With `{traceId}`. */
+  readonly traceUrlTemplate: string | undefined;
 }
 
 export interface Graphiql {
@@ -23,7 +31,7 @@ const headTag = /<head>/i;
  * GraphiQL, served by server.ts from the built bundle (`npm run bundle:graphiql`). The page is read once, here; its Content-Security-Policy
  * forbids resources of other origins.
  */
-export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql {
+export function createGraphiql({ folder, issuerUrl, development }: GraphiqlOptions): Graphiql {
   const page = readPage(folder);
   const policy = createPolicy(issuerUrl);
 
@@ -41,7 +49,7 @@ export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql
 
   const router = express.Router();
   router.get("/config.json", (_request, response) => {
-    response.set("Cache-Control", "no-store").json({ endpoint: "/graphql", issuer: issuerUrl ?? null });
+    response.set("Cache-Control", "no-store").json({ endpoint: "/graphql", issuer: issuerUrl ?? null, development });
   });
   router.get(["/", "/index.html"], (_request, response, next) => {
     if (!sendPage(response)) next();

@@ -1,5 +1,10 @@
 // The composition of any subgraphs, of this platform or of others.
 import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
+import {
+  defaultPrintOptions,
+  printSchema as printFederationSchema,
+  shallowOrderPrintedDefinitions,
+} from "@apollo/federation-internals";
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
 import { listOneOfInputs, withOneOfDefinition } from "@tributary/kit/federation/one-of";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
@@ -25,10 +30,15 @@ export interface ComposedGraph {
   readonly hints: readonly CompositionHint[];
 }
 
-/** Never throws for an invalid schema: each error names its owner and line, if they are known. @param findProblems that composition does not find. */
+/**
+ * Never throws for an invalid schema: each error names its owner and line, if they are known.
+ * @param findProblems that composition does not find.
+ * @param description of the whole graph. Default: that of a subgraph's `schema` definition.
+ */
 export function composeSchemas(
   sources: readonly SubgraphSource[],
   findProblems: (parsed: readonly ParsedSubgraph[]) => readonly CompositionError[] = () => [],
+  description?: string,
 ): ValueOrErrors<ComposedGraph> {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
@@ -45,10 +55,13 @@ export function composeSchemas(
     return { ok: false, errors: [...compositionErrors, ...otherErrors] };
   }
   if (otherErrors.length > 0) return { ok: false, errors: otherErrors };
+  const { schema } = result;
+  if (description !== undefined) schema.schemaDefinition.description = description;
+  const supergraphSdl = printFederationSchema(schema, shallowOrderPrintedDefinitions(defaultPrintOptions));
   const oneOfInputs = new Set(parsed.flatMap(({ document }) => [...listOneOfInputs(document)]));
   return {
     ok: true,
-    supergraphSdl: `${restoreOneOf(result.supergraphSdl, oneOfInputs).trim()}\n`,
+    supergraphSdl: `${restoreOneOf(supergraphSdl, oneOfInputs).trim()}\n`,
     apiSdl: printApi(result, oneOfInputs),
     hints: [...versions.hints, ...findUnservedSubscriptions(parsed), ...toHints(result)],
   };
@@ -88,7 +101,10 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
 
 function printApi({ schema }: CompositionSuccess, oneOfInputs: ReadonlySet<string>): string {
   const incremental = { includeDefer: true, includeStream: true };
-  const apiSchema = toClientSchema(schema.toAPISchema().toGraphQLJSSchema(incremental), oneOfInputs);
+  const apiSchema = toClientSchema(schema.toAPISchema().toGraphQLJSSchema(incremental), {
+    oneOfInputs,
+    description: schema.schemaDefinition.description,
+  });
   const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
   return `${apiSdl}\n`;
 }
