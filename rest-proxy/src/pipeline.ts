@@ -32,7 +32,7 @@ import { createInformationForwarder } from "./respond/information.ts";
 import {
   isForeignError,
   isUnstarted,
-  rejectOverloaded,
+  prepareOverloaded,
   replaceForeignError,
   respondWithProblem,
 } from "./respond/problems.ts";
@@ -222,7 +222,7 @@ async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Pro
   const entered = stages.admission.enter(priority, caller.key);
   // No `await` for a request that is admitted at once.
   const isAdmitted = entered === true || (await entered);
-  if (!isAdmitted) return stages.heldRejections.hold(() => rejectOverloaded(uncached));
+  if (!isAdmitted) return stages.heldRejections.hold(prepareOverloaded(uncached));
   const { socket } = request;
   const writtenBefore = socket.bytesWritten;
   try {
