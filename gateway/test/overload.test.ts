@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
@@ -195,6 +198,37 @@ test("with ADMISSION=false every request is served", async () => {
   const gateway = await startOverloadable({ FETCH_SHARING: "false", ADMISSION: "false" });
   blockEventLoop();
   for (const { body } of await postAtOnce(gateway, repeat(200, { query }))) expect(body.errors).toBeUndefined();
+});
+
+test("a client that holds most of a subgraph's places is rejected while another one is served", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-share-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "gateway.yaml");
+  writeFileSync(file, "subgraphs:\n  people:\n    requests_in_flight: 8\n");
+  const environment = { SETTINGS_FILE: file, FETCH_SHARING: "false", TRUSTED_PROXIES: "127.0.0.1" };
+  const gateway = await startOverloadable({ ...environment, RATE_LIMIT_READS_PER_MINUTE: "0" });
+  const held: (() => void)[] = [];
+  library.people.fault = (response) => {
+    response.setHeader("Content-Type", "application/json");
+    held.push(() => response.end('{"data":{"people":[]}}'));
+  };
+  onTestFinished(() => {
+    library.people.fault = undefined;
+  });
+  let rejections = 0;
+  const send = async (address: string) => {
+    const { body } = await gateway.send(query, { headers: { "x-forwarded-for": address } });
+    if (body.errors !== undefined) rejections++;
+    return body.errors;
+  };
+  const many = Array.from({ length: 12 }, () => send("192.0.2.1"));
+  await expect.poll(() => held.length + rejections).toBe(12);
+  expect(rejections).toBe(6);
+  const one = send("192.0.2.2");
+  await expect.poll(() => held.length + rejections).toBe(13);
+  for (const respond of held) respond();
+  expect(await one).toBeUndefined();
+  await Promise.all(many);
 });
 
 const postHead = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";

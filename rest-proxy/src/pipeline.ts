@@ -32,7 +32,7 @@ import { createInformationForwarder } from "./respond/information.ts";
 import {
   isForeignError,
   isUnstarted,
-  rejectOverloaded,
+  prepareOverloaded,
   replaceForeignError,
   respondWithProblem,
 } from "./respond/problems.ts";
@@ -222,7 +222,7 @@ async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Pro
   const entered = stages.admission.enter(priority, caller.key);
   // No `await` for a request that is admitted at once.
   const isAdmitted = entered === true || (await entered);
-  if (!isAdmitted) return stages.heldRejections.hold(() => rejectOverloaded(uncached));
+  if (!isAdmitted) return stages.heldRejections.hold(prepareOverloaded(uncached));
   const { socket } = request;
   const writtenBefore = socket.bytesWritten;
   try {
@@ -300,14 +300,14 @@ function createOriginFetch(
   { target, body }: ForwardedRequest,
   { services, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
-  const { request, route, version, coding, record } = uncached;
+  const { request, route, version, coding, record, caller } = uncached;
   const { service } = route;
   const { span } = record;
   const client = services.get(service);
   const send = isRead(request) ? client.sendByUndici : client.sendByMiddleware;
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetchUncompressed: OriginFetch = (originRequest) =>
-    send({ ...originRequest, target, body, takesIdempotencyKey, span });
+    send({ ...originRequest, target, body, caller: caller.key, takesIdempotencyKey, span });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = withClientLocations(await fetchCompressed(originRequest), route, version);

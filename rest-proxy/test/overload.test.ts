@@ -1,7 +1,7 @@
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { expect, test } from "vitest";
-import { bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
+import { bodyOf, plainCallerConfig, route, startProxy, startStub, statusOf } from "./testing.ts";
 
 // What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 3 ms.
 
@@ -118,4 +118,26 @@ test("with ADMISSION=false every request is served", async () => {
   const proxy = await startProxy(await startSlowStub(), { routes, admission: false });
   const responses = await sendAtOnce(proxy.port, repeat(150, "GET /v1/things/1"));
   for (const response of responses) expect(statusOf(response)).toBe(200);
+});
+
+test("a client that holds most of a service's places is rejected while another one is served", async () => {
+  const held: (() => void)[] = [];
+  const stub = await startStub((_request, response) => void held.push(() => response.end('{"ok":true}')));
+  const callerConfig = { ...plainCallerConfig, trustedProxies: ["127.0.0.1"] };
+  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig });
+  let rejections = 0;
+  // Equal reads would share a request.
+  const read = async (address: string, id: number) => {
+    const { status } = await fetch(`${proxy.url}/v1/things/${id}`, { headers: { "X-Forwarded-For": address } });
+    if (status === 503) rejections++;
+    return status;
+  };
+  const many = Array.from({ length: 12 }, (_, id) => read("192.0.2.1", id));
+  await expect.poll(() => held.length + rejections).toBe(12);
+  expect(rejections).toBe(6);
+  const one = read("192.0.2.2", 12);
+  await expect.poll(() => held.length + rejections).toBe(13);
+  for (const respond of held) respond();
+  expect(await one).toBe(200);
+  await Promise.all(many);
 });

@@ -124,6 +124,7 @@ function openScope(
   return {
     requestId,
     trace,
+    callerKey: caller?.key,
     identity,
     subgraphs,
     authorization,

@@ -246,18 +246,26 @@ describe("metrics and the access log of requests", () => {
     for (let i = 0; i < 250; i++) {
       send({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], failures: failures("SUBGRAPH_TIMEOUT") });
       send({ outcome: "ok", failures: failures("SUBGRAPH_UNAVAILABLE"), operationName: "Feed" });
-      send({ outcome: "rejected", codes: ["OVERLOADED"], status: 503, operationName: "Feed" });
-      send({ outcome: "rejected", codes: ["OVERLOADED"], status: 503, operationName: `Operation${i}` });
+      send({ outcome: "rejected", codes: ["SERVICE_UNAVAILABLE"], status: 503, operationName: "Feed" });
+      send({ outcome: "rejected", codes: ["SERVICE_UNAVAILABLE"], status: 503, operationName: `Operation${i}` });
     }
     close();
     const kinds = [
       { service: "posts", operation: "unnamed", status: 200, code: "SUBGRAPH_TIMEOUT" },
       { service: "posts", operation: "Feed", status: 200, code: "SUBGRAPH_UNAVAILABLE" },
-      { operation: "Feed", status: 503, code: "OVERLOADED" },
-      { operation: "other", status: 503, code: "OVERLOADED" },
+      { operation: "Feed", status: 503, code: "SERVICE_UNAVAILABLE" },
+      { operation: "other", status: 503, code: "SERVICE_UNAVAILABLE" },
     ];
     const counted = { observation: "failed-requests-counted", count: 249 };
     expect(lines).toMatchObject([...kinds, ...kinds.map((kind) => ({ ...kind, ...counted }))]);
+  });
+
+  test("a request that admission rejects has no line in the sampled access log, since admission counts it", async () => {
+    const { send, lines, close } = await setUp("sampled");
+    send({ outcome: "rejected", codes: ["OVERLOADED"], status: 503, operationName: "Feed" });
+    send({ outcome: "rejected", codes: ["OVERLOADED"], operationName: "Feed" });
+    close();
+    expect(lines).toEqual([]);
   });
 
   test("there is no observer if metrics, traces and the access log are off", () => {

@@ -88,7 +88,9 @@ function createRequestReporter(
     const outcome = record.outcome ?? (isOperation ? "aborted" : undefined);
     const failedFetch = record.failures?.[0];
     const failureCode = failedFetch?.reason ?? record.codes.find((code) => platformFailureCodes.test(code));
-    const hasFailed = status >= 500 || failureCode !== undefined;
+    // Admission counts it: a rejection has to cost little.
+    const isRejectedByAdmission = record.codes[0] === "OVERLOADED";
+    const hasFailed = (status >= 500 && !isRejectedByAdmission) || failureCode !== undefined;
     const isLogged = accessLog.isWanted(span, hasFailed);
     const isObserved = isLogged || o.metrics.isOn || span !== undefined;
     // With ACCESS_LOG alone, most requests return here.

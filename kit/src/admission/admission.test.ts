@@ -272,14 +272,13 @@ test("the oldest of the least important requests is dropped first, and critical 
   for (const enteredMs of [1, 2]) waiting.add("critical", 0, { enteredMs, decide: () => {} });
   for (const enteredMs of [3, 4]) waiting.add("normal", 0, { enteredMs, decide: () => {} });
   for (const enteredMs of [5, 6]) waiting.add("background", 0, { enteredMs, decide: () => {} });
-  expect(waiting.drop(2)?.enteredMs).toBe(5);
+  expect(waiting.drop()?.enteredMs).toBe(5);
   expect(waiting.takeExpired(4, 1)?.enteredMs).toBe(3);
   expect(waiting.takeExpired(4, 1)).toBeUndefined();
   expect(waiting.length).toBe(4);
-  // One request of each lower class remains, and all critical ones up to the limit.
-  expect(waiting.drop(2)).toBeUndefined();
-  expect(waiting.drop(1)?.enteredMs).toBe(1);
-  expect(waiting.takeExpired(4, 3)?.enteredMs).toBe(2);
+  // One request of each lower class remains, and all critical ones.
+  expect(waiting.drop()).toBeUndefined();
+  expect(waiting.takeExpired(4, 3)?.enteredMs).toBe(1);
 });
 
 test("a request outranks a full queue by its class, by its caller, or as the only one of its class", () => {

@@ -51,17 +51,10 @@ const tickMs = 1;
 const decreaseFactor = 0.95;
 const increaseFactor = 1.1;
 const limitMin = 4;
-/** While other processes take the core: so many clients that each wait for a response do not wait for each other here. */
-const limitMinStarved = 64;
-/** The highest value of REQUESTS_IN_FLIGHT_MAX. */
-const limitMax = 1_000_000;
-/** It rises within milliseconds if the event loop is idle. */
-const limitInitial = 64;
+/** At the start, and while other processes take the core: so many clients that each wait for a response do not wait for each other here. */
+const limitUnlessSaturated = 64;
 /** While no request waits. */
 const sampleEveryMs = 10;
-const shortQueueWaitMsMax = 10_000;
-/** Of a long queue that is not standing. */
-const burstMax = 1_024;
 /**
  * A standing queue has `shortQueueMax` places: rejecting a further request at once costs the least. Of equally important requests the newest is served
  * first, because its client will wait for it the longest; the others are rejected after this time.
@@ -94,9 +87,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const decide = (isAdmitted: boolean) => resolve(countDecision(priority, isAdmitted));
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
-      const queueMax = queue.isStanding ? shortQueueMax : burstMax;
-      // Even a standing queue drops a critical request only if more than `burstMax` of them wait.
-      if (waiting.length > queueMax) waiting.drop(burstMax)?.decide(false);
+      if (queue.isStanding && waiting.length > shortQueueMax) waiting.drop()?.decide(false);
       if (isTickScheduled) return;
       isTickScheduled = true;
       setTimeout(tick, tickMs, nowMs);
@@ -107,7 +98,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const nowMs = performance.now();
     const loopDelayMs = nowMs - scheduledMs - tickMs;
     limit.adjust(Math.max(loopDelayMs, queueDelayMs()), inFlight);
-    rejectExpired(waiting, queue, nowMs);
+    if (queue.isStanding) rejectExpired(waiting, queue, nowMs);
     admitWaiting();
     queue.update(waiting.length, nowMs);
     isTickScheduled = waiting.length > 0;
@@ -152,7 +143,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 const neverStarved: Starvation = { isStarved: () => false, close: () => {} };
 
 function createLimit(isOn: boolean, starvation: Starvation) {
-  let limit = isOn ? limitInitial : Infinity;
+  let limit = isOn ? limitUnlessSaturated : Infinity;
   return {
     get value() {
       return limit;
@@ -160,10 +151,8 @@ function createLimit(isOn: boolean, starvation: Starvation) {
     adjust(delayMs: number, inFlight: number): void {
       if (delayMs > delayMsMax) {
         const usedLimit = Math.min(limit, inFlight);
-        limit = Math.max(starvation.isStarved() ? limitMinStarved : limitMin, usedLimit * decreaseFactor);
-      } else if (delayMs < delayMsMax / 2) {
-        limit = Math.min(limit * increaseFactor, limitMax);
-      }
+        limit = Math.max(starvation.isStarved() ? limitUnlessSaturated : limitMin, usedLimit * decreaseFactor);
+      } else if (delayMs < delayMsMax / 2) limit *= increaseFactor;
     },
   };
 }
@@ -175,13 +164,10 @@ function chooseOrder(length: number, isStanding: boolean): TakeOrder {
 }
 
 function rejectExpired(waiting: WaitingRequests, queue: StandingQueue, nowMs: number): void {
-  const enteredBeforeMs = nowMs - (queue.isStanding ? waitMsMax : shortQueueWaitMsMax);
-  const criticalEnteredBeforeMs = nowMs - (queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
-  let expired = waiting.takeExpired(enteredBeforeMs, criticalEnteredBeforeMs);
-  while (expired !== undefined) {
+  const takeExpired = () => waiting.takeExpired(nowMs - waitMsMax, nowMs - criticalWaitMsMax);
+  for (let expired = takeExpired(); expired !== undefined; expired = takeExpired()) {
     expired.decide(false);
     queue.recordRejection(nowMs);
-    expired = waiting.takeExpired(enteredBeforeMs, criticalEnteredBeforeMs);
   }
 }
 

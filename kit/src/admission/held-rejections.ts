@@ -1,7 +1,7 @@
 // Rejections that wait. A client cannot send its next request on an HTTP/1.1 connection before it has the response, so a rejection that waits keeps the
 // connection from costing anything: 3,000 connections send at most 3,000 rejected requests a second, however fast their clients repeat them.
 
-/** A rejection takes a tenth of a millisecond: up to this rate they take a tenth of a core, and none waits. */
+/** A rejection takes at most a tenth of a millisecond: up to this rate they take a tenth of a core, and none waits. */
 const immediatePerSecond = 1_000;
 /** As long as `Retry-After`. */
 const waitMsMax = 1_000;

@@ -20,10 +20,9 @@ export interface WaitingRequests {
   take(order: TakeOrder): WaitingRequest | undefined;
   /**
    * Removes the least important request: of the lowest class, the oldest in the highest bucket. One normal and one background request always remain,
-   * for their reserved turns.
-   * @param criticalMax critical requests are removed only above this number.
+   * for their reserved turns, and all critical ones.
    */
-  drop(criticalMax: number): WaitingRequest | undefined;
+  drop(): WaitingRequest | undefined;
   /** Whether `drop` may remove a less important request. Also true for every critical request, and for the first of its class. */
   outranks(priority: PriorityClass, bucket: number): boolean;
   takeExpired(enteredBeforeMs: number, criticalEnteredBeforeMs: number): WaitingRequest | undefined;
@@ -81,11 +80,8 @@ export function createWaitingRequests(): WaitingRequests {
       const lowestLevel = queue.levels.find(isInUse);
       return remove(queue, lowestLevel, queue.priority === "critical" ? "oldest" : order);
     },
-    drop(criticalMax) {
-      const queue = queues.findLast((each) => {
-        const remainingMin = each.priority === "critical" ? criticalMax : 1;
-        return each.length > remainingMin;
-      });
+    drop() {
+      const queue = queues.findLast(({ priority, length: count }) => priority !== "critical" && count > 1);
       if (queue === undefined) return undefined;
       const highestLevel = queue.levels.findLast(isInUse);
       return remove(queue, highestLevel, "oldest");

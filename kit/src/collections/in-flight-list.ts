@@ -34,6 +34,12 @@ export class InFlightList<Item> {
     entry.index = -1;
   }
 
+  countOf(item: Item): number {
+    let count = 0;
+    for (const entry of this.#entries) if (entry.item === item) count++;
+    return count;
+  }
+
   /** In the order in which they were added. */
   items(): readonly Item[] {
     return this.#entries.toSorted((a, b) => a.number - b.number).map(({ item }) => item);

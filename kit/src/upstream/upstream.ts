@@ -1,5 +1,5 @@
 // How requests reach a service: choice of a replica, attempts, retries.
-import { InFlightList } from "../collections/in-flight-list.ts";
+import { type InFlightEntry, InFlightList } from "../collections/in-flight-list.ts";
 import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader, toServiceDeadline } from "../http/deadline.ts";
@@ -31,8 +31,8 @@ import type {
 
 /** `Connection` is what a transport needs to reach one replica, such as a pool. */
 export interface Upstream<Connection> {
-  /** The next request fails as `overloaded`. */
-  readonly isFull: boolean;
+  /** Whether a request of this caller fails as `overloaded`. */
+  isFull(caller: string | undefined): boolean;
   /** A failure is a result too. @throws Error if the request cannot be sent at all: a bug of the caller. */
   send<Body extends ResponseBody>(
     request: UpstreamRequest,
@@ -52,6 +52,8 @@ export interface UpstreamRequest extends TransportRequest {
   readonly isIdempotent: boolean;
   /** For everything, with the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
+  /** Who gets its share of `requestsMax`. Undefined: a request of the process itself, without a share. */
+  readonly caller?: string | undefined;
   /** Its `endsAtMs` limits the time that the service is given. */
   readonly signal?: AbortSignalLike;
   /** Each attempt becomes a span and sends its `traceparent`: `headers` must contain none. */
@@ -100,7 +102,7 @@ export type UpstreamObservation =
 export interface UpstreamOptions<Connection> {
   /** http(s); each address of a host name is a replica. */
   readonly urls: readonly string[];
-  /** In flight, over all replicas. Default 1,024. */
+  /** In flight, over all replicas. Default 1,024. A caller gets at most three times as many as remain free. */
   readonly requestsMax?: number | undefined;
   /** Of one request, the first included. Default 3: if 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
   readonly attemptsMax?: number | undefined;
@@ -122,6 +124,11 @@ const probeRequest: TransportRequest = { method: "GET", path: "/health/live", he
 const noResponseError = new Error("No replica responds, not to probes either");
 
 const defaultAttemptsMax = 3;
+/**
+ * A caller holds at most so many times the free places (dynamic thresholds: Choudhury and Hahne, 1998). So one caller alone gets three quarters of all,
+ * two get three sevenths each, and a few places always remain for a caller that has none.
+ */
+const shareOfFree = 3;
 
 /**
  * Retries, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt without a response
@@ -133,6 +140,7 @@ export function createUpstream<Connection>(options: UpstreamOptions<Connection>)
 }
 
 interface RequestInProgress<Connection, Body extends ResponseBody> {
+  readonly place: Place;
   readonly request: UpstreamRequest;
   readonly transport: Transport<Connection, Body>;
   readonly deadline: RequestDeadline;
@@ -140,6 +148,9 @@ interface RequestInProgress<Connection, Body extends ResponseBody> {
   /** In their order. After a broken connection, a new one to the same replica may work, so a replica may occur twice. */
   readonly tried: Replica<Connection>[];
 }
+
+/** Of the `requestsMax`, by caller. */
+type Place = InFlightEntry<string | undefined>;
 
 interface Attempt<Connection> {
   readonly replica: Replica<Connection>;
@@ -162,7 +173,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #attemptTimer: AttemptTimer<Connection>;
   readonly #breaker: Breaker;
   readonly #probeTransport: Transport<Connection, ResponseBody>;
-  #inFlight = 0;
+  readonly #places = new InFlightList<string | undefined>();
   /** Idempotent requests without a response: when the breaker opens, none waits longer. */
   readonly #waitingReads = new InFlightList<RequestDeadline>();
 
@@ -199,8 +210,13 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     });
   }
 
-  get isFull(): boolean {
-    return this.#inFlight >= this.#requestsMax;
+  isFull(caller: string | undefined): boolean {
+    const taken = this.#places.size;
+    const free = this.#requestsMax - taken;
+    if (free <= 0) return true;
+    const callerMax = free * shareOfFree;
+    if (caller === undefined || taken < callerMax) return false;
+    return this.#places.countOf(caller) >= callerMax;
   }
 
   takeRetry(replica: string): boolean {
@@ -223,9 +239,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 
   async send<Body extends ResponseBody>(request: UpstreamRequest, transport: Transport<Connection, Body>) {
-    if (this.isFull) return failed("overloaded", undefined, new Error(`${this.#requestsMax} requests are in flight`));
+    if (this.isFull(request.caller)) {
+      const cause = new Error(`The caller has its share: ${this.#places.size} of ${this.#requestsMax} are in flight`);
+      return failed("overloaded", undefined, cause);
+    }
     if (this.#breaker.isOpen) return failed("breaker-open", undefined, noResponseError);
-    this.#inFlight++;
+    const place = this.#places.add(request.caller);
     this.#breaker.noteArrival();
     const deadline = createDeadline(request.timeoutMs, request.signal);
     const waiting = request.isIdempotent ? this.#waitingReads.add(deadline) : undefined;
@@ -235,17 +254,17 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       const lookup = this.#addresses.refresh();
       // `waitWithin` would not notice the end of a request that was aborted before this call.
       if (lookup && !deadline.ended) await waitWithin(deadline, lookup);
-      result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
+      result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, place, tried: [] });
       return result;
     } finally {
       if (waiting) this.#waitingReads.remove(waiting);
       const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
-      if (!hasPendingBody) this.#release(deadline);
+      if (!hasPendingBody) this.#release(deadline, place);
     }
   }
 
-  #release(deadline: RequestDeadline): void {
-    this.#inFlight--;
+  #release(deadline: RequestDeadline, place: Place): void {
+    this.#places.remove(place);
     deadline.clear();
   }
 
@@ -312,7 +331,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   #completeAttempt<Body extends ResponseBody>(
     result: TransportResult<Body>,
     attempt: Attempt<Connection>,
-    { request, deadline }: RequestInProgress<Connection, Body>,
+    { request, deadline, place }: RequestInProgress<Connection, Body>,
   ): AttemptResult<Body> {
     const { name } = attempt.replica;
     const latencyMs = this.#nowMs() - attempt.startedAtMs;
@@ -330,7 +349,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
       // After a complete body, that of the head: `success`, `slow` or `draining`.
       if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
-      this.#release(deadline);
+      this.#release(deadline, place);
     };
     return { ...result, replica: name, pendingBody: { deadline, finish } };
   }

@@ -33,6 +33,8 @@ export interface ServiceRequest {
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
   readonly signal: AbortSignalLike;
+  /** Has a share of the service's requests in flight. */
+  readonly caller?: string;
   /** Then a `POST` that has an `Idempotency-Key` may be retried. */
   readonly takesIdempotencyKey?: boolean;
   /** Each attempt becomes a child span, whose trace the service gets. */
@@ -96,7 +98,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     request: ServiceRequest,
     transport: Transport<ReplicaConnection, ResponseBody>,
   ): Promise<ServiceResponse> {
-    if (upstream.isFull) throw rejectOverload(observer);
+    if (upstream.isFull(request.caller)) throw rejectOverload(observer);
     const { signal } = request;
     const observed = observer?.begin();
     try {
@@ -137,9 +139,10 @@ function isConditionalRead({ method, headers }: ServiceRequest): boolean {
 }
 
 function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: number): UpstreamRequest {
-  const { method, target, body, signal, span, onInformation } = request;
+  const { method, target, body, signal, caller, span, onInformation } = request;
   return {
     method,
+    caller,
     path: target,
     headers: toEndToEnd(request.headers, span !== undefined),
     body,

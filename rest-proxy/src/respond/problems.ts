@@ -31,23 +31,24 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   writeProblem(response, clientError, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
 
-/** It is prepared once: the rejection of an overloaded proxy has to cost little. So it has the request's id in `X-Request-Id` only. */
-const overloaded = {
-  headers: [
-    ["Content-Type", overloadedProblem.contentType],
-    ["Retry-After", String(overloadedRetrySeconds)],
-    ["Cache-Control", "no-store"],
-    ["Content-Length", String(overloadedProblem.body.length)],
-  ].flat(),
-  body: overloadedProblem.body,
-};
+/** Prepared once: the rejection of an overloaded proxy has to cost little. So it has the request's id in `X-Request-Id` only. */
+const overloadedHeaders = [
+  ["Content-Type", overloadedProblem.contentType],
+  ["Retry-After", String(overloadedRetrySeconds)],
+  ["Cache-Control", "no-store"],
+  ["Content-Length", String(overloadedProblem.body.length)],
+].flat();
 
-export function rejectOverloaded({ request, response, proxyHeaders, record }: Exchange): void {
-  if (!isUnstarted(response)) return;
-  record.code = overloadedError.code;
-  response.writeHead(503, [...listProxyHeaders(proxyHeaders), ...overloaded.headers]);
-  if (request.method === "HEAD") response.end();
-  else response.end(overloaded.body, "latin1");
+/** @returns a function that sends the response. It retains no more of the request than that needs, because many rejections may wait. */
+export function prepareOverloaded({ method, response, proxyHeaders, record }: Exchange): () => void {
+  const headers = [...listProxyHeaders(proxyHeaders), ...overloadedHeaders];
+  const body = method === "HEAD" ? undefined : overloadedProblem.body;
+  return () => {
+    if (!isUnstarted(response)) return;
+    record.code = overloadedError.code;
+    record.isRejectedByAdmission = true;
+    response.writeHead(503, headers).end(body, "latin1");
+  };
 }
 
 const problemType = /^application\/problem\+json\s*(?:;|$)/i;

@@ -62,7 +62,9 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceParent = `00-${traceId}-b7ad6b7169203331-00`;
 const route = { id: "getThing", method: "GET", path: "/things/:id", service: "things" } as Route;
 
-interface TestRequest extends Partial<Pick<RequestRecord, "route" | "version" | "code" | "failedReplica">> {
+interface TestRequest extends Partial<
+  Pick<RequestRecord, "route" | "version" | "code" | "failedReplica" | "isRejectedByAdmission">
+> {
   readonly client?: string;
   readonly isVerified?: boolean;
   readonly method?: string;
@@ -161,15 +163,22 @@ test("of a thousand failed requests the first of each service, route, status and
   const { send, lines, close } = await setUp("sampled");
   for (let i = 0; i < 500; i++) {
     send({ route, version: 1, code: "BAD_GATEWAY", status: 502, failedReplica: `http://10.0.0.${i}` });
-    send({ status: 503, code: "OVERLOADED" });
+    send({ status: 503, code: "SERVICE_UNAVAILABLE" });
   }
   close();
   const kinds = [
     { service: "things", route: "/things/:id", status: 502, code: "BAD_GATEWAY" },
-    { route: "other", status: 503, code: "OVERLOADED" },
+    { route: "other", status: 503, code: "SERVICE_UNAVAILABLE" },
   ];
   const counted = { observation: "failed-requests-counted", count: 499 };
   expect(lines).toMatchObject([...kinds, ...kinds.map((kind) => ({ ...kind, ...counted }))]);
+});
+
+test("a request that admission rejects has no line in the sampled access log, since admission counts it", async () => {
+  const { send, lines, close } = await setUp("sampled");
+  send({ route, version: 1, status: 503, code: "SERVICE_UNAVAILABLE", isRejectedByAdmission: true });
+  close();
+  expect(lines).toEqual([]);
 });
 
 test("a 5xx is logged without metrics and traces too, with the trace id of its response", () => {

@@ -72,7 +72,7 @@ function logRequest(
 ): void {
   const { record, status, requestId, milliseconds } = finished;
   const { version, span, code, failedReplica, traceId } = record;
-  const hasFailed = status >= 500;
+  const hasFailed = status >= 500 && !record.isRejectedByAdmission;
   if (!accessLog.isWanted(span, hasFailed)) return;
   const route = record.route?.path ?? "other";
   const failure = hasFailed ? { service: record.route?.service, route, status, code } : undefined;

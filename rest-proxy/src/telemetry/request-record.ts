@@ -24,6 +24,8 @@ export class RequestRecord {
   client: ClientProgram | undefined = undefined;
   /** The error code, if the proxy itself wrote the error response. */
   code: string | undefined = undefined;
+  /** By admission, which counts it: no line of the access log, since a rejection has to cost little. */
+  isRejectedByAdmission = false;
   /** The last replica that the request was sent to, by URL and address, if the service did not respond. */
   failedReplica: string | undefined = undefined;
   readonly span: Span | undefined;

@@ -175,8 +175,15 @@ describe("settled writes", () => {
   });
 
   const write = () =>
-    client.post("{}", { headers: ["x-write", "1"], isIdempotent: false, signal: end, traced: undefined });
-  const read = () => client.post("{}", { headers: [], isIdempotent: true, signal: end, traced: undefined });
+    client.post("{}", {
+      headers: ["x-write", "1"],
+      isIdempotent: false,
+      signal: end,
+      caller: undefined,
+      traced: undefined,
+    });
+  const read = () =>
+    client.post("{}", { headers: [], isIdempotent: true, signal: end, caller: undefined, traced: undefined });
 
   test("a mutation counts as a settled write, unless too many fetches are in flight for it to be sent", async () => {
     await write();

@@ -31,6 +31,7 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
       headers,
       isIdempotent: !isMutation,
       signal: sendSignal,
+      caller: scope.callerKey,
       traced,
       progress,
     });

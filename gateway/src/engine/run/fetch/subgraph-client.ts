@@ -43,6 +43,8 @@ interface PostOptions {
   /** A mutation that may have arrived is never sent again. */
   readonly isIdempotent: boolean;
   readonly signal: AbortSignalLike;
+  /** Has a share of the subgraph's requests in flight; undefined: a request of the gateway itself. */
+  readonly caller: string | undefined;
   readonly traced: TracedRequest | undefined;
   /** Its attempts are counted. */
   readonly progress?: { attempts: number } | undefined;
@@ -123,10 +125,10 @@ export function createSubgraphClient(
 
   async function post(
     body: string,
-    { headers, isIdempotent, signal, traced, progress }: PostOptions,
+    { headers, isIdempotent, signal, caller, traced, progress }: PostOptions,
   ): Promise<HttpReply> {
     try {
-      const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
+      const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, caller, traced };
       // A redirect of a mutation may follow after its execution.
       const once = isIdempotent ? queryTransport : transport;
       const result = await upstream.send(request, progress ? countAttempts(once, progress) : once);

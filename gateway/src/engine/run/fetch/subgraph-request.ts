@@ -37,6 +37,8 @@ export interface ClientRequest {
   readonly requestId: string;
   readonly identity: OperationIdentity;
   readonly trace: TraceContext;
+  /** Undefined: no limit applies. */
+  readonly callerKey: string | undefined;
   /** By its receipts. */
   readonly provenWrites: readonly ServiceWrite[];
   /** Positions of its mutations in the feeds of their services, for its receipt. */

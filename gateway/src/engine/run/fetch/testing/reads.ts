@@ -20,6 +20,7 @@ export function toRead(body: string, scope: Partial<ClientRequest> = {}): Subgra
       requestId: "1",
       identity: { operationName: undefined, documentHash: "" },
       trace: readUnsampledTrace(undefined),
+      callerKey: undefined,
       provenWrites: [],
       writes: undefined,
       caching: undefined,
