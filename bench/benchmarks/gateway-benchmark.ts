@@ -63,6 +63,8 @@ export const gatewayBenchmark: Benchmark = {
       denominator: "ours-full-alone",
     },
     { title: "Hive, inbound dedup ÷ Tributary, fast path", numerator: "hive-dedup", denominator: "ours-fast" },
+    { title: "Tributary, production ÷ Tributary, fast path", numerator: "ours-production", denominator: "ours-fast" },
+    { title: "Tributary, production ÷ Tributary", numerator: "ours-production", denominator: "ours-callers" },
     { title: "stock ÷ Hive, inbound dedup", numerator: "stock", denominator: "hive-dedup" },
     { title: "stock ÷ Hive", numerator: "stock", denominator: "hive" },
     { title: "stock ÷ Mercurius", numerator: "stock", denominator: "mercurius" },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadRequest } from "../load/connection.ts";
+import type { KnownLength } from "../measure/measure-load.ts";
 import type { Workload } from "../workloads/workload.ts";
 
 /** Limit of compared requests per workload, evenly distributed over all of its requests. */
@@ -7,28 +8,44 @@ const comparedMax = 40;
 const readyMsMax = 30_000;
 const readyPollMs = 50;
 
+interface RightResponse {
+  readonly etag: string | undefined;
+  readonly bodyBytes: number;
+}
+
+export interface RightResponses {
+  /** Of the last response. */
+  readonly etag: string | undefined;
+  /** Of the measured requests that were checked. */
+  readonly lengths: readonly KnownLength[];
+}
+
 /**
  * Waits until the first response is right, for at most 30 s, then checks further responses. If `order` is "once" it sends the priming requests,
- * because the measured requests must be new to the process. Resolves with the ETag of the last response.
+ * because the measured requests must be new to the process.
  * @param signal ends the wait when it is aborted, for example because the process has exited.
  * @throws Error with the request and the response if a response is wrong.
  */
-export async function checkResponses(
-  port: number,
-  workload: Workload,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+export async function checkResponses(port: number, workload: Workload, signal: AbortSignal): Promise<RightResponses> {
   const { requests, primingRequests = requests, order } = workload;
   const candidates = order === "once" ? primingRequests : requests;
+  if (candidates.length === 0) throw new Error(`${workload.title} has no requests.`);
   const step = Math.ceil(candidates.length / comparedMax);
-  const [firstRequest, ...otherRequests] = candidates.filter((_, index) => index % step === 0);
-  if (firstRequest === undefined) throw new Error(`${workload.title} has no requests.`);
-  let etag = await waitForRightResponse(port, firstRequest, workload, signal);
-  for (const request of otherRequests) etag = await checkResponse(port, request, workload);
-  return etag;
+  const lengths: KnownLength[] = [];
+  let etag: string | undefined;
+  for (let index = 0; index < candidates.length; index += step) {
+    const request = candidates[index] as LoadRequest;
+    const isFirst = index === 0;
+    const response = await (isFirst
+      ? waitForRightResponse(port, request, workload, signal)
+      : checkResponse(port, request, workload));
+    etag = response.etag;
+    if (order === "in turn") lengths.push({ requestIndex: index, bodyBytes: response.bodyBytes });
+  }
+  return { etag, lengths };
 }
 
-/** Repeats the request until its response is right. Resolves with the response's ETag. */
+/** Repeats the request until its response is right. */
 async function waitForRightResponse(port: number, request: LoadRequest, workload: Workload, signal: AbortSignal) {
   const deadlineMs = Date.now() + readyMsMax;
   for (;;) {
@@ -41,8 +58,7 @@ async function waitForRightResponse(port: number, request: LoadRequest, workload
   }
 }
 
-/** Resolves with the response's ETag. */
-async function checkResponse(port: number, request: LoadRequest, workload: Workload): Promise<string | undefined> {
+async function checkResponse(port: number, request: LoadRequest, workload: Workload): Promise<RightResponse> {
   // By default `fetch` accepts compressed responses, which have other ETags than those that the load generator gets: it sends no `Accept-Encoding`.
   const headers = new Headers({
     Accept: "application/json",
@@ -58,5 +74,5 @@ async function checkResponse(port: number, request: LoadRequest, workload: Workl
     const excerpt = `${response.status} ${text}`.slice(0, 1_000);
     throw new Error(`Wrong response (${workload.title}) to ${JSON.stringify(request)}:\n${excerpt}`);
   }
-  return response.headers.get("etag") ?? undefined;
+  return { etag: response.headers.get("etag") ?? undefined, bodyBytes: Buffer.byteLength(text) };
 }

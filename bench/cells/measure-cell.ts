@@ -9,7 +9,7 @@ import type { LoadJob, ProcessReport, WindowReport } from "../measure/measure-lo
 import { addPreload, collectReport, type PreloadModule } from "../preload/preload.ts";
 import type { Testbed } from "../testbed/testbed.ts";
 import type { Workload } from "../workloads/workload.ts";
-import { checkResponses } from "./check-responses.ts";
+import { checkResponses, type RightResponses } from "./check-responses.ts";
 
 /** The results of one contender under one workload in one round. */
 export interface Cell extends ProcessReport, Omit<WindowReport, "processes"> {
@@ -71,14 +71,14 @@ export async function measureCell(contender: Contender, workload: Workload, opti
     const contenders = await startWithBaseline();
     const [main] = contenders;
     // `ended` is aborted when this cell ends, so that no check continues after the exit of a process.
-    const etags = await Promise.race([
+    const [right] = (await Promise.race([
       Promise.all(contenders.map(({ port }) => checkResponses(port, workload, ended.signal))),
       ...started.map(({ process }) => process.failed),
-    ]);
+    ])) as [RightResponses];
     // Called twice: at the start of the window, to begin a new report, and after the load, for the report on the window.
     const collect = async () => (preload === undefined ? undefined : collectReport(main.folder, main.process.pid));
     const processes = contenders.map(({ port, process }) => ({ port, pid: process.pid }));
-    const job: LoadJob = { ...toLoad(workload, etags[0]), processes, warmUpMs, windowMs };
+    const job: LoadJob = { ...toLoad(workload, right), processes, warmUpMs, windowMs };
     const { processes: processReports, ...windowReport } = await testbed.load(job, collect, workload.latenciesMs);
     const [report, baselineReport] = processReports as [ProcessReport, ProcessReport?];
     return {
@@ -114,12 +114,18 @@ async function startContender(
   return { port, folder, process };
 }
 
-/** The workload's part of a job. @param etag of an earlier response; only conditional workloads need it. */
-function toLoad(workload: Workload, etag: string | undefined) {
+/** The workload's part of a job. Only conditional workloads need the ETag of an earlier response. */
+function toLoad(workload: Workload, { etag, lengths }: RightResponses) {
   const { requests, primingRequests = requests, connections, order, probeEveryMs = 0, isConditional } = workload;
-  const load = { requests, primingRequests, connections, order, probeEveryMs, expectedStatus: 200 } as const;
-  if (!isConditional) return load;
+  const load = { requests, primingRequests, connections, order, probeEveryMs } as const;
+  if (!isConditional) return { ...load, expectedStatus: 200, knownLengths: lengths } as const;
   if (etag === undefined) throw new Error(`${workload.title}: the response has no ETag.`);
   const conditionalRequests = requests.map((request) => ({ ...request, etag }));
-  return { ...load, requests: conditionalRequests, primingRequests: conditionalRequests, expectedStatus: 304 } as const;
+  return {
+    ...load,
+    requests: conditionalRequests,
+    primingRequests: conditionalRequests,
+    expectedStatus: 304,
+    knownLengths: [],
+  } as const;
 }

@@ -10,6 +10,18 @@ import { shopDocumentId, shopOperation } from "../workloads/operations.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 
 const bench = join(import.meta.dirname, "..");
+const callerWorkloads = ["callers", "callers-heavy", "callers-mixed"];
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Callers are limited, by limits that the load does not reach, and metrics are on. */
+const productionVariables: Variables = {
+  PROFILE: "production",
+  ADMIN_PORT: "0",
+  TRUSTED_PROXIES: "none",
+  CONSISTENCY_KEYS: "a-key-for-the-benchmark-only-of-40-chars",
+  RATE_LIMIT_READS_PER_MINUTE: "100000000",
+};
 
 /** README.md describes each. */
 export const gateways: readonly Contender[] = [
@@ -57,23 +69,28 @@ export const gateways: readonly Contender[] = [
       environment: { ...toEnvironment(context), SETTINGS_FILE: writeDocuments(context), ADMIN_PORT: "0" },
     }),
   },
-  createForCallers("ours-callers", "Tributary", () => ({})),
-  createForCallers("ours-entity-cache", "Tributary, entity cache", toEntityCacheVariables),
+  createForCallers("ours-callers", "Tributary", callerWorkloads, () => ({})),
+  createForCallers("ours-entity-cache", "Tributary, entity cache", callerWorkloads, toEntityCacheVariables),
+  createForCallers(
+    "ours-production",
+    "Tributary, production",
+    ["small", "small-unshareable", "trivial", "callers"],
+    () => productionVariables,
+  ),
 ];
 
-type Variables = Readonly<Record<string, string>>;
-
-/** A gateway for the workloads with callers: it verifies their tokens. */
+/** A gateway that verifies the tokens of callers. */
 function createForCallers(
   name: string,
   title: string,
+  workloads: readonly string[],
   toFurtherVariables: (context: ContenderContext) => Variables,
 ): Contender {
   return {
     name,
     title,
     isOurs: true,
-    workloads: ["callers", "callers-heavy", "callers-mixed"],
+    workloads,
     start: (context) => ({
       args: readNodeArguments("gateway"),
       environment: {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createClosedLoop } from "../load/closed-loop.ts";
 import { createHttpReader } from "../load/http-reader.ts";
-import { measureLoad } from "./measure-load.ts";
+import { type KnownLength, measureLoad } from "./measure-load.ts";
 
 const counted = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const chunked =
@@ -97,6 +97,12 @@ describe.runIf(process.platform === "linux")("a measurement", () => {
     ];
     await expect(measure(ports)).rejects.toThrow("wrong responses under load, the first with status 200");
   });
+
+  test("a response with the right status and another length than the right response fails the measurement", async () => {
+    const port = await listen((_, response) => response.end("rejected"));
+    const wrong = measure([port], [{ requestIndex: 0, bodyBytes: 3 }]);
+    await expect(wrong).rejects.toThrow("the first with status 200 and 8 bytes instead of 3");
+  });
 });
 
 /** Returns each complete message as "status body". */
@@ -132,7 +138,7 @@ async function listenEcho() {
 
 const toPosts = (bodies: readonly string[]) => bodies.map((body) => ({ path: "/", body }));
 
-function measure(ports: readonly number[]) {
+function measure(ports: readonly number[], knownLengths: readonly KnownLength[] = []) {
   const times = { warmUpMs: 50, windowMs: 100 };
   const load = {
     requests: [{ path: "/" }],
@@ -142,7 +148,7 @@ function measure(ports: readonly number[]) {
     probeEveryMs: 0,
   } as const;
   const processes = ports.map((port) => ({ port, pid: process.pid }));
-  return measureLoad({ ...load, ...times, processes, expectedStatus: 200 }, () => {});
+  return measureLoad({ ...load, ...times, processes, expectedStatus: 200, knownLengths }, () => {});
 }
 
 /** Resolves with the port. */

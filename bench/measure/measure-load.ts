@@ -5,6 +5,12 @@ import { type LoadRequest, openConnection, type ResponseSummary, toBytes } from 
 import { readBusySecondsOfCores, readProcess } from "./proc.ts";
 import { quantile } from "./quantile.ts";
 
+/** Of a right response. */
+export interface KnownLength {
+  readonly requestIndex: number;
+  readonly bodyBytes: number;
+}
+
 /** One measurement. */
 export interface LoadJob {
   /** The processes to load and to measure, on core 0. */
@@ -20,6 +26,8 @@ export interface LoadJob {
    */
   readonly order: "in turn" | "once";
   readonly expectedStatus: 200 | 304;
+  /** Other requests have the length of their first response. */
+  readonly knownLengths: readonly KnownLength[];
   readonly warmUpMs: number;
   readonly windowMs: number;
   /** The interval of a probe of the first process; 0 for none. */
@@ -58,7 +66,7 @@ const extensionMax = 3;
  */
 export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<WindowReport> {
   const pids = job.processes.map(({ pid }) => pid);
-  const check = createResponseCheck(job.expectedStatus);
+  const check = createResponseCheck(job);
   const latenciesOfProcesses = pids.map((): number[] => []);
   let isWindowOpen = false;
   await prime(job);
@@ -97,10 +105,14 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<W
   }
 }
 
-/** Each response must have the expected status and the length of the first response of any process to the same request. */
-function createResponseCheck(expectedStatus: number) {
+/**
+ * Each response must have the expected status, and the length of the right response to the same request: a rejection, which has the status 200 for
+ * clients that accept only `application/json`, costs less than a response.
+ */
+function createResponseCheck({ expectedStatus, knownLengths }: LoadJob) {
   /** By the index of the request. */
   const expectedLengths: number[] = [];
+  for (const { requestIndex, bodyBytes } of knownLengths) expectedLengths[requestIndex] = bodyBytes;
   let wrongCount = 0;
   let firstWrong = "";
   return {

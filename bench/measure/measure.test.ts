@@ -19,7 +19,8 @@ const { signal } = new AbortController();
 
 test("the first response may be wrong until the process is ready", async () => {
   const port = await listen(['"starting"', '"right"', '"right"']);
-  expect(await checkResponses(port, workload, signal)).toBe('"tag"');
+  const lengths = [0, 1].map((requestIndex) => ({ requestIndex, bodyBytes: 7 }));
+  expect(await checkResponses(port, workload, signal)).toEqual({ etag: '"tag"', lengths });
 });
 
 test("a wrong response to a further request fails with the request and the response", async () => {

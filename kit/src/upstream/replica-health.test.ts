@@ -252,7 +252,7 @@ function openSet(names: readonly string[]) {
   update(...names);
   const choose = () => set.choose(true) as Replica<string>;
   const end = (replica: Replica<string>, outcome: AttemptOutcome, count = 1) => {
-    for (let i = 0; i < count; i++) set.endAttempt(replica, set.startAttempt(replica), outcome);
+    for (let i = 0; i < count; i++) set.endAttempt(replica, set.startAttempt(replica, clock.nowMs), outcome);
   };
   return { clock, set, update, choose, end, seen, closed };
 }
@@ -273,12 +273,12 @@ test("the list of replicas says why one is ejected, until it is restored", () =>
   const { clock, set, choose, end } = openSet(["a", "b"]);
   const a = choose();
   const reset = new Error("socket hang up");
-  for (let i = 0; i < 5; i++) set.endAttempt(a, set.startAttempt(a), "failure", reset);
+  for (let i = 0; i < 5; i++) set.endAttempt(a, set.startAttempt(a, clock.nowMs), "failure", reset);
   const b = { replica: "b", state: "healthy", inFlight: 0, reason: undefined };
   const listA = (state: string, reason?: string) => [{ replica: "a", state, inFlight: 0, reason }, b];
   expect(set.listStatuses()).toEqual(listA("ejected", "socket hang up"));
   clock.nowMs = 1_000;
-  set.endAttempt(a, set.startAttempt(a), "timeout", new Error("timeout"));
+  set.endAttempt(a, set.startAttempt(a, clock.nowMs), "timeout", new Error("timeout"));
   expect(set.listStatuses()).toEqual(listA("ejected", "timeout"));
   clock.nowMs = 10_000;
   end(a, "success");
@@ -302,9 +302,9 @@ test("a healthy alternative is another replica that is healthy and was not tried
 });
 
 test("an ejected replica whose address is removed is reported once, and late attempts have no effect", () => {
-  const { set, update, choose, end, seen, closed } = openSet(["a", "b"]);
+  const { clock, set, update, choose, end, seen, closed } = openSet(["a", "b"]);
   const a = choose();
-  const late = set.startAttempt(a);
+  const late = set.startAttempt(a, clock.nowMs);
   end(a, "timeout", 2);
   update("b");
   set.endAttempt(a, late, "failure");

@@ -25,8 +25,8 @@ const limits = {
 export interface ReplicaLatency {
   /** Of reads only: an attempt's deadline follows from it. */
   readonly reads: LatencyWindow;
-  record(latencyMs: number, isRead: boolean): void;
-  noteUse(): void;
+  record(latencyMs: number, isRead: boolean, atMs: number): void;
+  noteUse(atMs: number): void;
   readonly meanMs: number;
   /** By which a replica is chosen: less than the mean while it is unused. */
   expectedMs(): number;
@@ -36,24 +36,28 @@ export function createReplicaLatency(nowMs: () => number): ReplicaLatency {
   /** The geometric mean: of a mix, rare dear requests change it little. */
   let meanMs: number = limits.noiseMs;
   let usedAtMs = nowMs();
-  const unusedShare = () => 2 ** ((usedAtMs - nowMs()) / limits.halfLifeMs);
+  const unusedShare = (atMs: number) => 2 ** ((usedAtMs - atMs) / limits.halfLifeMs);
   const reads = createLatencyWindow(nowMs);
   return {
     reads,
-    record(latencyMs, isRead) {
+    record(latencyMs, isRead, atMs) {
       if (isRead) reads.record(latencyMs);
-      // The longer ago, the less the former latencies count.
-      const formerWeight = (1 - limits.newestWeight) * unusedShare();
-      meanMs = meanMs ** formerWeight * Math.max(limits.noiseMs, latencyMs) ** (1 - formerWeight);
-      usedAtMs = nowMs();
+      const countedMs = Math.max(limits.noiseMs, latencyMs);
+      // Most are noise: without the powers, which take longer than the rest of this function.
+      if (countedMs !== meanMs) {
+        // The longer ago, the less the former latencies count.
+        const formerWeight = (1 - limits.newestWeight) * unusedShare(atMs);
+        meanMs = meanMs ** formerWeight * countedMs ** (1 - formerWeight);
+      }
+      usedAtMs = atMs;
     },
-    noteUse() {
-      usedAtMs = nowMs();
+    noteUse(atMs) {
+      usedAtMs = atMs;
     },
     get meanMs() {
       return meanMs;
     },
-    expectedMs: () => Math.max(limits.noiseMs, meanMs * unusedShare()),
+    expectedMs: () => Math.max(limits.noiseMs, meanMs * unusedShare(nowMs())),
   };
 }
 

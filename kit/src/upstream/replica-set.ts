@@ -58,10 +58,10 @@ export interface ReplicaSet<Connection> {
   /** Of the replica that responds fastest: a slow one must not give the others, or itself, more time. 0 if no latency is known. */
   bestP99Ms(): number;
   /** @returns whether it is slow beside other replicas. */
-  recordLatency(replica: Replica<Connection>, latencyMs: number, isRead: boolean): boolean;
+  recordLatency(replica: Replica<Connection>, latencyMs: number, isRead: boolean, atMs: number): boolean;
   listStatuses(): readonly ReplicaStatus[];
   /** The role must be passed to `endAttempt`, once. */
-  startAttempt(replica: Replica<Connection>): AttemptRole;
+  startAttempt(replica: Replica<Connection>, atMs: number): AttemptRole;
   endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
   close(): Promise<void>;
 }
@@ -125,14 +125,14 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     hasHealthyAlternative: (tried) =>
       replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica)),
     bestP99Ms: () => fastestOf(replicas)?.reads.p99Ms() ?? 0,
-    recordLatency(replica, latencyMs, isRead) {
-      replica.latency.record(latencyMs, isRead);
+    recordLatency(replica, latencyMs, isRead, atMs) {
+      replica.latency.record(latencyMs, isRead, atMs);
       return recent.record(replica, latencyMs);
     },
     listStatuses: () => replicas.map(describeReplica),
-    startAttempt(replica) {
+    startAttempt(replica, atMs) {
       replica.inFlight++;
-      replica.latency.noteUse();
+      replica.latency.noteUse(atMs);
       return replica.health.startAttempt();
     },
     endAttempt(replica, role, outcome, cause) {

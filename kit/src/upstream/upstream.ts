@@ -156,6 +156,9 @@ interface Attempt<Connection> {
   readonly replica: Replica<Connection>;
   readonly role: AttemptRole;
   readonly startedAtMs: number;
+  readonly span: Span | undefined;
+  readonly timer: NodeJS.Timeout | undefined;
+  readonly request: TransportRequest;
 }
 
 type AttemptResult<Body extends ResponseBody> =
@@ -238,27 +241,68 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return this.#replicas.close();
   }
 
-  async send<Body extends ResponseBody>(request: UpstreamRequest, transport: Transport<Connection, Body>) {
+  send<Body extends ResponseBody>(
+    request: UpstreamRequest,
+    transport: Transport<Connection, Body>,
+  ): Promise<UpstreamResult<Body>> {
     if (this.isFull(request.caller)) {
       const cause = new Error(`The caller has its share: ${this.#places.size} of ${this.#requestsMax} are in flight`);
-      return failed("overloaded", undefined, cause);
+      return Promise.resolve(failed("overloaded", undefined, cause));
     }
-    if (this.#breaker.isOpen) return failed("breaker-open", undefined, noResponseError);
+    if (this.#breaker.isOpen) return Promise.resolve(failed("breaker-open", undefined, noResponseError));
     const place = this.#places.add(request.caller);
     this.#breaker.noteArrival();
     const deadline = createDeadline(request.timeoutMs, request.signal);
-    const waiting = request.isIdempotent ? this.#waitingReads.add(deadline) : undefined;
     const endsAtMs = Math.min(this.#nowMs() + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
-    let result: UpstreamResult<Body> | undefined;
+    return this.#sendWithRetries({ request, transport, deadline, endsAtMs, place, tried: [] });
+  }
+
+  /**
+   * If no attempt succeeds, returns the last buffered response, which says more than a broken connection, else the last failure. The only
+   * asynchronous function between the caller and the transport: each further one costs every request.
+   */
+  async #sendWithRetries<Body extends ResponseBody>(
+    inProgress: RequestInProgress<Connection, Body>,
+  ): Promise<UpstreamResult<Body>> {
+    const { request, deadline, transport, endsAtMs, place } = inProgress;
+    const waiting = request.isIdempotent ? this.#waitingReads.add(deadline) : undefined;
+    let hasPendingBody = false;
     try {
       const lookup = this.#addresses.refresh();
       // `waitWithin` would not notice the end of a request that was aborted before this call.
       if (lookup && !deadline.ended) await waitWithin(deadline, lookup);
-      result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, place, tried: [] });
-      return result;
+      let fallback: AttemptResult<Body> | undefined;
+      this.#budget.deposit();
+      let replica = this.#replicas.choose(request.isIdempotent);
+      while (replica && !deadline.ended) {
+        const startedAtMs = this.#nowMs();
+        const serviceMs = toServiceDeadline(endsAtMs - startedAtMs);
+        if (serviceMs <= 0) break;
+        const attempt = this.#startAttempt(replica, inProgress, startedAtMs, serviceMs);
+        let received: TransportResult<Body> | undefined;
+        try {
+          received = rejectInvalid(await transport(replica, attempt.request, deadline));
+        } finally {
+          this.#stopAttempt(attempt, received);
+        }
+        const result = this.#completeAttempt(received, attempt, inProgress);
+        const reason = toRetryReason(result);
+        replica = reason === undefined ? undefined : this.#chooseNext(inProgress, reason, result);
+        if (result.kind === "failed") {
+          fallback = fallback?.kind === "response" ? fallback : result;
+          continue;
+        }
+        if (!replica) {
+          hasPendingBody = result.pendingBody !== undefined;
+          return result;
+        }
+        // Its body would occupy the connection until the next attempt ends. Its `finish` is never called: `#completeAttempt` has reported the failure.
+        if (result.body instanceof Readable) result.body.destroy();
+        else fallback = result;
+      }
+      return fallback?.kind === "response" ? fallback : this.#toFailure(fallback, inProgress);
     } finally {
       if (waiting) this.#waitingReads.remove(waiting);
-      const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
       if (!hasPendingBody) this.#release(deadline, place);
     }
   }
@@ -268,63 +312,48 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     deadline.clear();
   }
 
-  /** If no attempt succeeds, returns the last buffered response, which says more than a broken connection, else the last failure. */
-  async #sendWithRetries<Body extends ResponseBody>(
+  #toFailure<Body extends ResponseBody>(
+    lastFailure: (TransportFailure & { readonly replica: string }) | undefined,
     inProgress: RequestInProgress<Connection, Body>,
-  ): Promise<UpstreamResult<Body>> {
-    const { request, deadline, tried } = inProgress;
-    let fallback: AttemptResult<Body> | undefined;
-    this.#budget.deposit();
-    let replica = this.#replicas.choose(request.isIdempotent);
-    while (replica && !deadline.ended && this.#hasTime(inProgress)) {
-      const result = await this.#attempt(replica, inProgress);
-      const reason = toRetryReason(result);
-      replica = reason === undefined ? undefined : this.#chooseNext(inProgress, reason, result);
-      if (result.kind === "failed") {
-        if (fallback?.kind !== "response") fallback = result;
-        continue;
-      }
-      if (!replica) return result;
-      // Its body would occupy the connection until the next attempt ends. Its `finish` is never called: `#completeAttempt` has reported the failure.
-      if (result.body instanceof Readable) result.body.destroy();
-      else fallback = result;
-    }
-    if (fallback?.kind === "response") return fallback;
+  ): UpstreamFailure {
+    const { deadline, tried, endsAtMs } = inProgress;
     if (deadline.ended) return failed(deadline.ended.reason, tried.at(-1)?.name, deadline.ended.cause);
-    // Created only now, since its stack trace costs as much as a whole attempt.
-    if (!fallback && !this.#hasTime(inProgress)) return failed("timeout", undefined, new Error("Too late to be sent"));
-    if (!fallback) return failed("refused", undefined, new Error("No address is known"));
+    if (!lastFailure) {
+      // Created only now, since its stack trace costs as much as a whole attempt.
+      if (toServiceDeadline(endsAtMs - this.#nowMs()) <= 0)
+        return failed("timeout", undefined, new Error("Too late to be sent"));
+      return failed("refused", undefined, new Error("No address is known"));
+    }
     // For the caller, also if the request has time left.
-    const reason = fallback.reason === "attempt-timeout" ? "timeout" : fallback.reason;
-    return failed(reason, fallback.replica, fallback.cause);
+    const reason = lastFailure.reason === "attempt-timeout" ? "timeout" : lastFailure.reason;
+    return failed(reason, lastFailure.replica, lastFailure.cause);
   }
 
-  #hasTime({ endsAtMs }: Pick<RequestInProgress<Connection, ResponseBody>, "endsAtMs">): boolean {
-    return toServiceDeadline(endsAtMs - this.#nowMs()) > 0;
-  }
-
-  async #attempt<Body extends ResponseBody>(
+  #startAttempt<Body extends ResponseBody>(
     replica: Replica<Connection>,
     inProgress: RequestInProgress<Connection, Body>,
-  ): Promise<AttemptResult<Body>> {
-    const { request, transport, deadline, tried } = inProgress;
+    startedAtMs: number,
+    serviceMs: number,
+  ): Attempt<Connection> {
+    const { request, tried } = inProgress;
     const { traced, method } = request;
-    const role = this.#replicas.startAttempt(replica);
-    const startedAtMs = this.#nowMs();
+    const role = this.#replicas.startAttempt(replica, startedAtMs);
     const span = traced && startAttemptSpan(traced, { method, replica, resends: tried.length });
     tried.push(replica);
     const isLast = tried.length >= this.#attemptsMax;
     const timer = isLast ? undefined : this.#attemptTimer.start(inProgress, startedAtMs);
-    let result: TransportResult<Body> | undefined;
-    try {
-      const transportRequest = toTransportRequest(request, inProgress.endsAtMs - startedAtMs, span);
-      result = rejectInvalid(await transport(replica, transportRequest, deadline));
-    } finally {
-      clearTimeout(timer);
-      if (span) endAttemptSpan(span, result);
-      if (!result) this.#replicas.endAttempt(replica, role, "inconclusive");
-    }
-    return this.#completeAttempt(result, { replica, role, startedAtMs }, inProgress);
+    const transportRequest = toTransportRequest(request, serviceMs, span);
+    return { replica, role, startedAtMs, span, timer, request: transportRequest };
+  }
+
+  /** @param received undefined if the transport threw: a bug. */
+  #stopAttempt(
+    { replica, role, span, timer }: Attempt<Connection>,
+    received: TransportResult<ResponseBody> | undefined,
+  ): void {
+    if (timer) clearTimeout(timer);
+    if (span) endAttemptSpan(span, received);
+    if (!received) this.#replicas.endAttempt(replica, role, "inconclusive");
   }
 
   /** The outcome of a successful streamed response is reported by `finish`, since its body may still break. */
@@ -334,12 +363,13 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     { request, deadline, place }: RequestInProgress<Connection, Body>,
   ): AttemptResult<Body> {
     const { name } = attempt.replica;
-    const latencyMs = this.#nowMs() - attempt.startedAtMs;
+    const endedAtMs = this.#nowMs();
+    const latencyMs = endedAtMs - attempt.startedAtMs;
     let outcome = toOutcome(result, latencyMs);
     const isFailure = outcome === "failure" || outcome === "timeout";
     if (result.kind === "response") this.#breaker.noteResponse();
     if (outcome === "success" || outcome === "draining") {
-      const isSlow = this.#replicas.recordLatency(attempt.replica, latencyMs, request.isIdempotent);
+      const isSlow = this.#replicas.recordLatency(attempt.replica, latencyMs, request.isIdempotent, endedAtMs);
       if (isSlow && outcome === "success") outcome = "slow";
     }
     const isStreamed = result.kind === "response" && result.body instanceof Readable;
@@ -399,11 +429,14 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 }
 
-function toTransportRequest(request: UpstreamRequest, remainingMs: number, span: Span | undefined): TransportRequest {
-  // At least 1: `#hasTime` was called in the same millisecond.
-  const headers = [...request.headers, deadlineHeader, String(Math.max(1, toServiceDeadline(remainingMs)))];
-  if (span) headers.push("traceparent", span.traceParent);
-  return { ...request, headers };
+function toTransportRequest(
+  { method, path, headers, body, onInformation }: UpstreamRequest,
+  serviceMs: number,
+  span: Span | undefined,
+): TransportRequest {
+  const allHeaders = [...headers, deadlineHeader, String(serviceMs)];
+  if (span) allHeaders.push("traceparent", span.traceParent);
+  return { method, path, headers: allHeaders, body, onInformation };
 }
 
 function failed(reason: UpstreamFailure["reason"], replica: string | undefined, cause: unknown): UpstreamFailure {
