@@ -2,11 +2,12 @@
 import { defineVerification } from "../../verification.ts";
 import { runParts } from "../../parts.ts";
 import { type OverloadPart, partOptions } from "./part.ts";
-import { gatewayPart, restProxyPart } from "./pressure.ts";
+import { passThroughPart } from "./pass-through.ts";
+import { gatewayPart } from "./pressure.ts";
 import { sharedLimitPart } from "./shared-limit.ts";
 
 /** In the order in which they run. */
-const parts: readonly OverloadPart[] = [gatewayPart, restProxyPart, sharedLimitPart];
+const parts: readonly OverloadPart[] = [gatewayPart, passThroughPart, sharedLimitPart];
 const names = parts.map(({ name }) => name);
 
 export const overload = defineVerification({
@@ -17,7 +18,7 @@ machine with Linux. First attempts are counted. Latency is measured from the tim
 
 ${parts.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,
   options: {
-    only: { kind: "names", of: names, quick: ["gateway", "shared-limit"], why: "only these parts" },
+    only: { kind: "names", of: names, why: "only these parts" },
     ...partOptions,
   },
   // What `--control` breaks on purpose in each part, so that its claims must fail.

@@ -1,5 +1,5 @@
-// The parts `gateway` and `rest-proxy` of overload: one process at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load
-// runs on the same machine.
+// The part `gateway` of overload: one process at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load runs on the same
+// machine.
 import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, type Load, startLoad } from "../../traffic/open-loop.ts";
@@ -9,7 +9,6 @@ import type { OverloadPart, PartRun } from "./part.ts";
 import {
   createProcessStarter,
   createRequest,
-  type EndpointKind,
   type LoadTarget,
   type Priority,
   startEmptyHandler,
@@ -51,22 +50,12 @@ const p99MsMax = { critical: 500, normal: 200, background: 200 } as const satisf
 const recoveredRatioMax = 1.5;
 const probeMsMax = 100;
 
-const description = {
+export const gatewayPart: OverloadPart = {
+  name: "gateway",
   purpose:
     "at 2, 5 and 10 times its capacity it serves as many requests in time as it can, critical ones first, and recovers within 5 s",
   control: "ADMISSION=false: every request is admitted",
-};
-
-export const gatewayPart: OverloadPart = {
-  name: "gateway",
-  ...description,
-  run: (run) => checkPressure("gateway", run),
-};
-
-export const restProxyPart: OverloadPart = {
-  name: "rest-proxy",
-  ...description,
-  run: (run) => checkPressure("rest-proxy", run),
+  run: checkPressure,
 };
 
 interface Capacity {
@@ -84,11 +73,11 @@ interface LoadStep {
   readonly report: PhaseReport;
 }
 
-async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
+async function checkPressure(run: PartRun): Promise<void> {
   const { seconds } = run.options;
   const start = await createProcessStarter(run);
-  const tested = await start(kind, { ADMISSION: String(!run.isControl) });
-  const emptyHandler = await startEmptyHandler(kind, run);
+  const tested = await start("gateway", { ADMISSION: String(!run.isControl) });
+  const emptyHandler = await startEmptyHandler(run);
   await measureCapacity(tested, warmUpSeconds);
   const capacity = await measureCapacity(tested, seconds);
   run.claim(`the measured capacity is below ${capacityMax}/s`, capacity.perSecond < capacityMax, {
@@ -257,7 +246,7 @@ function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: PartRun)
 }
 
 function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: PartRun): void {
-  // At 2x the REST proxy needs no admission: it saves the time of compression, since responses that would wait too long for it are sent uncompressed.
+  // At 2x, the backlog of a short run may be small.
   const inControl: ClaimOptions = loadFactor > 2 ? { control: "fails" } : {};
   const goodPerSecond = all.good / seconds;
   run.claim(`goodput at ${loadFactor}x is at least 90 % of the bound`, goodPerSecond >= goodputShareMin * bound, {

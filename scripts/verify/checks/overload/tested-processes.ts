@@ -64,9 +64,9 @@ function launchItemUpstream({ onCleanup }: Pick<PartRun, "onCleanup">): Promise<
   return receiveMessage<string>(upstream);
 }
 
-/** Starts empty-handler.ts. @param kind determines which requests it gets. */
-export async function startEmptyHandler(kind: EndpointKind, run: Pick<PartRun, "onCleanup">): Promise<LoadTarget> {
-  return { ...(await launchOnFirstCore([join(import.meta.dirname, "empty-handler.ts")], {}, run)), kind };
+/** Starts empty-handler.ts. */
+export async function startEmptyHandler(run: Pick<PartRun, "onCleanup">): Promise<LoadTarget> {
+  return { ...(await launchOnFirstCore([join(import.meta.dirname, "empty-handler.ts")], {}, run)), kind: "gateway" };
 }
 
 async function launchOnFirstCore(
@@ -98,14 +98,14 @@ function composeItems(url: string): string {
   return supergraphSdl;
 }
 
-/** One route for each priority. Its responses are cacheable, but each request of the load has another URL. */
+/** One route for each priority. */
 const routes = Object.keys(itemFields).map((priority) => ({
   id: priority,
   method: "GET",
   path: `/${priority}/:id`,
   versions: [1],
   query: [],
-  cache: "public",
+  cache: "none",
   priority,
   service: "items",
   summary: `Items, ${priority}`,
@@ -118,7 +118,7 @@ interface RequestOptions {
   readonly localAddress?: string;
 }
 
-/** A request whose response has all items. That of the REST proxy is compressed. */
+/** A request whose response has all items; of the REST proxy, 1 KB. */
 export function createRequest({ kind, port }: LoadTarget, options: RequestOptions = {}): RequestTemplate {
   const { priority = "normal", localAddress = "127.0.0.1" } = options;
   const common = { kind: options.kind ?? priority, port, localAddress };
@@ -154,5 +154,5 @@ function toPost(selection: string, accept: string, unique: number): string {
 }
 
 function toGet(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`;
 }
