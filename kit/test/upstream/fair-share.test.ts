@@ -1,36 +1,60 @@
 import type { ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { respondOk, start } from "./replica.ts";
-import { createDraws, failuresOf, open, read } from "./requests.ts";
+import type { Transport, TransportResponse } from "../../src/upstream/transport.ts";
+import { createUpstream } from "../../src/upstream/upstream.ts";
+import { start } from "./replica.ts";
+import { createDraws, open, read } from "./requests.ts";
+
+const ok: TransportResponse<Buffer> = {
+  kind: "response",
+  status: 200,
+  headers: {},
+  rawHeaders: [],
+  body: Buffer.from("ok"),
+};
 
 test.each([1, 2, 3])(
   "beside %i callers with 500 requests each, 20 callers with few are never rejected",
   async (hogs) => {
-    const [replica] = await start(1);
+    const held: ((response: typeof ok) => void)[] = [];
+    const transport: Transport<undefined, Buffer> = () => new Promise((resolve) => held.push(resolve));
+    const upstream = createUpstream<undefined>({
+      urls: ["http://127.0.0.1:9"],
+      requestsMax: 256,
+      open: () => undefined,
+      close: () => Promise.resolve(),
+      probeTransport: () => Promise.resolve(ok),
+    });
     const draw = createDraws(hogs);
-    replica.respond = (response, request) => void setTimeout(respondOk, draw() * 20, response, request);
-    const { upstream } = open([replica.url], { requestsMax: 256 });
-    let areLightDone = false;
-    let hogRejections = 0;
-    const repeatUntilDone = async (caller: string) => {
-      while (!areLightDone) {
-        const result = await upstream.send({ ...read, caller });
-        hogRejections += failuresOf([result]).length;
-        if (result.kind === "failed") await sleep(50);
-      }
+    const pending = new Map<string, number>();
+    const rejected: string[] = [];
+    const send = async (caller: string) => {
+      pending.set(caller, (pending.get(caller) ?? 0) + 1);
+      const result = await upstream.send({ ...read, caller, timeoutMs: 1_000_000 }, transport);
+      if (result.kind === "failed") rejected.push(caller);
+      pending.set(caller, (pending.get(caller) ?? 0) - 1);
     };
-    const hogLoops = Array.from({ length: 500 * hogs }, (_, index) => repeatUntilDone(`hog ${index % hogs}`));
-    const sendFew = async (caller: string) => {
-      const failures: string[] = [];
-      for (let sent = 0; sent < 10; sent++) failures.push(...failuresOf([await upstream.send({ ...read, caller })]));
-      return failures;
+    const respondToSome = (count: number) => {
+      for (let left = count; left > 0; left--) held.splice(Math.floor(draw() * held.length), 1)[0]?.(ok);
     };
-    const failures = await Promise.all(Array.from({ length: 20 }, (_, index) => sendFew(`light ${index}`)));
-    areLightDone = true;
-    await Promise.all(hogLoops);
-    expect(failures.flat()).toEqual([]);
-    expect(hogRejections).toBeGreaterThan(0);
+    const sendUpTo = (max: number, callers: readonly string[]) => {
+      for (const caller of callers) if ((pending.get(caller) ?? 0) < max) void send(caller);
+    };
+    // In turn: a caller that is first takes three quarters before the next one, until its requests end.
+    const many = Array.from({ length: 500 * hogs }, (_, index) => `hog ${index % hogs}`);
+    const few = Array.from({ length: 20 }, (_, index) => `light ${index}`);
+    for (let turn = 0; turn < 40; turn++) {
+      sendUpTo(500, many);
+      sendUpTo(1, few);
+      await nextTurn();
+      respondToSome(draw() * 60);
+      await nextTurn();
+    }
+    expect(rejected.filter((caller) => caller.startsWith("light"))).toEqual([]);
+    expect(rejected.length).toBeGreaterThan(0);
+    respondToSome(held.length);
+    await upstream.close();
   },
 );
 
@@ -38,7 +62,7 @@ test("a caller alone has three quarters of all places, and requests without a ca
   const held: ServerResponse[] = [];
   const [replica] = await start(1, (response) => void held.push(response));
   const { upstream } = open([replica.url], { requestsMax: 8 });
-  const callers = [..."aaaaaaa", undefined, undefined, undefined];
+  const callers = ["a", "a", "a", "a", "a", "a", "a", undefined, undefined, undefined];
   const sent = callers.map((caller) => upstream.send({ ...read, caller }));
   await expect.poll(() => held.length).toBe(8);
   for (const response of held) response.end("ok");

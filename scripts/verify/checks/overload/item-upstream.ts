@@ -5,8 +5,8 @@ import { itemFields } from "./item-schema.ts";
 
 /** Items in a GraphQL response: the gateway reads and writes each item. */
 const itemsInResult = 1_000;
-/** Items in a REST response: the REST proxy compresses the response. */
-const itemsInBody = 1_500;
+/** `/v1/normal/70k-123` has a response of 70 KB, a path without a size one of 1 KB. */
+const sizeInPath = /\/(\d+)k-\d+$/;
 
 process.on("disconnect", () => process.exit());
 process.send?.(await startItemUpstream());
@@ -15,14 +15,17 @@ function startItemUpstream(): Promise<string> {
   const items = createItems(itemsInResult);
   const toResult = (data: object) => toHttp(JSON.stringify({ data }), ["Content-Type: application/json"]);
   const results = new Map(Object.values(itemFields).map((field) => [field as string, toResult({ [field]: items })]));
-  const restResponse = toHttp(JSON.stringify({ items: createItems(itemsInBody) }), [
-    "Content-Type: application/json",
-    "Cache-Control: public, max-age=60",
-    'ETag: "1"',
-  ]);
-  return startStubUpstream((_path, body) => {
+  const restResponses = new Map<string, Buffer>();
+  return startStubUpstream((path, body) => {
     const field = [...results.keys()].find((candidate) => body.includes(candidate)) ?? "";
-    return results.get(field) ?? restResponse;
+    const result = results.get(field);
+    if (result) return result;
+    const [, kib = "1"] = sizeInPath.exec(path) ?? [];
+    const response =
+      restResponses.get(kib) ??
+      toHttp("x".repeat(Number(kib) * 1_024), ["Content-Type: text/plain", "Cache-Control: no-store"]);
+    restResponses.set(kib, response);
+    return response;
   });
 }
 

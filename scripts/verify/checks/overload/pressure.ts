@@ -1,15 +1,14 @@
-// One process of the gateway or the REST proxy at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load
-// runs on the same machine.
+// One process of the gateway at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load runs on the same machine.
 import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, type Load, startLoad } from "../../traffic/open-loop.ts";
-import type { ClaimOptions, VerificationRun } from "../../verification.ts";
+import type { ClaimOptions } from "../../verification.ts";
 import { describePhase, type LoadPhase, type PhaseReport, sendInClosedLoop, sendPhases } from "./caller-load.ts";
 import {
   createProcessStarter,
   createRequest,
-  type EndpointKind,
   type LoadTarget,
+  type OverloadRun,
   type Priority,
   startEmptyHandler,
   type TestedProcess,
@@ -50,8 +49,6 @@ const p99MsMax = { critical: 500, normal: 200, background: 200 } as const satisf
 const recoveredRatioMax = 1.5;
 const probeMsMax = 100;
 
-type Run = Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">;
-
 interface Capacity {
   readonly perSecond: number;
   /** CPU time of one request, while the process is never idle. */
@@ -68,10 +65,10 @@ interface LoadStep {
 }
 
 /** @param seconds for which each load is measured. */
-export async function checkPressure(kind: EndpointKind, seconds: number, run: Run): Promise<void> {
+export async function checkPressure(seconds: number, run: OverloadRun): Promise<void> {
   const start = await createProcessStarter(run);
-  const tested = await start(kind, { ADMISSION: String(!run.isControl) });
-  const emptyHandler = await startEmptyHandler(kind, run);
+  const tested = await start("gateway", { ADMISSION: String(!run.isControl) });
+  const emptyHandler = await startEmptyHandler(run);
   await measureCapacity(tested, warmUpSeconds);
   const capacity = await measureCapacity(tested, seconds);
   run.claim(`the measured capacity is below ${capacityMax}/s`, capacity.perSecond < capacityMax, {
@@ -121,7 +118,7 @@ function measureCapacity(tested: TestedProcess, seconds: number): Promise<Capaci
 }
 
 /** As a container runtime sends them: each over a new connection, also while earlier ones are pending. */
-function startLivenessProbes({ adminPort }: TestedProcess, { onCleanup }: Run): Load {
+function startLivenessProbes({ adminPort }: TestedProcess, { onCleanup }: OverloadRun): Load {
   const client = createHttpClient(`http://127.0.0.1:${adminPort}`, probeTimeoutMs);
   onCleanup(() => client.close());
   return startLoad({
@@ -146,7 +143,7 @@ interface MixedLoad {
 interface MixOptions {
   readonly criticalPerSecond: number;
   readonly probes: Load;
-  readonly run: Run;
+  readonly run: OverloadRun;
 }
 
 /**
@@ -210,7 +207,7 @@ function goodputBound(loadFactor: number, rejectionSeconds: number, { perSecond,
   return (perSecond * (1 - loadFactor * rejectionCost)) / (1 - rejectionCost);
 }
 
-function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: Run): void {
+function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: OverloadRun): void {
   // At the highest load, where the process rejects the most requests.
   const highest = steps.at(-1);
   if (!highest) throw new Error("There is no load step");
@@ -240,8 +237,8 @@ function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: Run): vo
   }
 }
 
-function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: Run): void {
-  // At 2x the REST proxy needs no admission: it saves the time of compression, since responses that would wait too long for it are sent uncompressed.
+function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: OverloadRun): void {
+  // At 2x, the backlog of a short run may be small.
   const inControl: ClaimOptions = loadFactor > 2 ? { control: "fails" } : {};
   const goodPerSecond = all.good / seconds;
   run.claim(`goodput at ${loadFactor}x is at least 90 % of the bound`, goodPerSecond >= goodputShareMin * bound, {
@@ -256,7 +253,7 @@ function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, 
   );
 }
 
-function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseReport, { claim }: Run): void {
+function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseReport, { claim }: OverloadRun): void {
   const p99Of = (priority: Priority) => quantile(kinds.get(priority)?.latenciesMs ?? [], 0.99);
   const priorities = Object.keys(p99MsMax) as Priority[];
   const limits = priorities.map((priority) => `${priority} ${p99MsMax[priority]} ms`);
@@ -268,7 +265,7 @@ function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseR
   );
 }
 
-function claimRecovery(recovered: PhaseReport, calm: PhaseReport, { claim }: Run): void {
+function claimRecovery(recovered: PhaseReport, calm: PhaseReport, { claim }: OverloadRun): void {
   const { good, sent } = recovered.all;
   claim(
     `${recoverySeconds} s after the load has fallen from 10x to 50 %, all requests are served as fast as in calm`,
@@ -279,7 +276,7 @@ function claimRecovery(recovered: PhaseReport, calm: PhaseReport, { claim }: Run
   );
 }
 
-async function claimProbes(probes: Load, { claim }: Run): Promise<void> {
+async function claimProbes(probes: Load, { claim }: OverloadRun): Promise<void> {
   const { count, latenciesMs, failures } = await probes.stop();
   const slow = latenciesMs.filter((latencyMs) => latencyMs > probeMsMax);
   claim(`no liveness probe takes more than ${probeMsMax} ms`, count > 0 && slow.length === 0 && failures.size === 0, {

@@ -13,14 +13,14 @@ import type { VerificationRun } from "../../verification.ts";
 import type { RequestTemplate } from "./caller-load.ts";
 import { itemFields, itemTypeDefs } from "./item-schema.ts";
 
+export type OverloadRun = Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">;
+
 export type EndpointKind = "gateway" | "rest-proxy";
 
 export type Priority = keyof typeof itemFields;
 
 /** What load is sent to: a process under test, or the empty handler. */
 export interface LoadTarget {
-  /** Determines the requests. */
-  readonly kind: EndpointKind;
   readonly pid: number;
   readonly port: number;
   stop(): Promise<unknown>;
@@ -50,7 +50,7 @@ export async function createProcessStarter(run: Pick<VerificationRun, "onCleanup
     const adminPort = await pickFreePort();
     const variables = { ...productionSettings, ...sources[kind], ADMIN_PORT: String(adminPort), ...environment };
     const started = await launchOnFirstCore(readNodeArguments(kind), variables, run);
-    return { ...started, kind, adminPort };
+    return { ...started, adminPort };
   };
 }
 
@@ -65,12 +65,9 @@ function launchItemUpstream({ onCleanup }: Pick<VerificationRun, "onCleanup">): 
   return receiveMessage<string>(upstream);
 }
 
-/** Starts empty-handler.ts. @param kind determines which requests it gets. */
-export async function startEmptyHandler(
-  kind: EndpointKind,
-  run: Pick<VerificationRun, "onCleanup">,
-): Promise<LoadTarget> {
-  return { ...(await launchOnFirstCore([join(import.meta.dirname, "empty-handler.ts")], {}, run)), kind };
+/** Starts empty-handler.ts. */
+export function startEmptyHandler(run: Pick<OverloadRun, "onCleanup">): Promise<LoadTarget> {
+  return launchOnFirstCore([join(import.meta.dirname, "empty-handler.ts")], {}, run);
 }
 
 async function launchOnFirstCore(
@@ -102,32 +99,28 @@ function composeItems(url: string): string {
   return supergraphSdl;
 }
 
-/** One route for each priority. Its responses are cacheable, but each request of the load has another URL. */
+/** One route for each priority. */
 const routes = Object.keys(itemFields).map((priority) => ({
   id: priority,
   method: "GET",
   path: `/${priority}/:id`,
   versions: [1],
   query: [],
-  cache: "public",
+  cache: "none",
   priority,
   service: "items",
   summary: `Items, ${priority}`,
 }));
 
-/** A request whose response has all items. That of the REST proxy is compressed. */
+/** A request to the gateway whose response has all items. */
 export function createRequest(
-  { kind, port }: LoadTarget,
+  { port }: LoadTarget,
   priority: Priority = "normal",
   localAddress = "127.0.0.1",
 ): RequestTemplate {
-  const common = { kind: priority, port, localAddress };
-  if (kind === "rest-proxy") {
-    const write = (unique: number) => toGet(`/v1/${priority}/${unique}`);
-    return { ...common, write, bodyBytes: [1_000, Infinity] };
-  }
   const selection = `${itemFields[priority]}(skip: $s) { id name price tags }`;
-  return { ...common, write: (unique) => toPost(selection, unique), bodyBytes: [50_000, Infinity] };
+  const write = (unique: number) => toPost(selection, unique);
+  return { kind: priority, port, localAddress, write, bodyBytes: [50_000, Infinity] };
 }
 
 function toPost(selection: string, unique: number): string {
@@ -140,8 +133,4 @@ function toPost(selection: string, unique: number): string {
     `Content-Length: ${body.length}`,
   ];
   return `${head.join("\r\n")}\r\n\r\n${body}`;
-}
-
-function toGet(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
 }
