@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
@@ -18,6 +21,9 @@ import { createTestPlannerPool, startGateway } from "./helpers/gateway.ts";
 import { type BundleEntry, startTrustedGateway, toBundle } from "./helpers/trusted-documents.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 let library: Library;
 beforeAll(async () => void (library = await startLibrary()));
@@ -211,26 +217,42 @@ describe("mode enforce", () => {
     await second.drain();
   });
 
-  test("an unknown id is neither parsed nor planned, and only a debug line reports it", async () => {
+  test("an unknown id is neither parsed nor planned, only a debug line reports it, and nothing of it is retained", async () => {
     let jobs = 0;
     const plannerPool = createTestPlannerPool({ observe: ({ kind }) => void (kind === "plan-started" && jobs++) });
     onTestFinished(plannerPool.close);
-    const { gateway, post } = await startTrustedGateway("enforce", all, {
+    const { gateway, post, get } = await startTrustedGateway("enforce", all, {
       supergraphSdl: library.supergraphSdl,
       plannerPool,
     });
-    const { entries } = gateway.cacheSizes().documents;
-    const jobsBefore = jobs;
-    const before = gateway.observations.length;
-    const count = 2_000;
-    for (let sent = 0; sent < count; sent += 100) {
-      const batch = Array.from({ length: 100 }, (_, i) => post({ documentId: `unknown-${sent + i}` }));
-      expect((await Promise.all(batch)).every((response) => codeOf(response) === "DOCUMENT_NOT_TRUSTED")).toBe(true);
-    }
     const kinds = new Map<GatewayObservation["kind"], number>();
-    for (const { kind } of gateway.observations.slice(before)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    expect([...kinds]).toEqual([["request-rejected", count]]);
-    expect([gateway.cacheSizes().documents.entries, jobs]).toEqual([entries, jobsBefore]);
+    const sendUnknown = async (from: number, count: number) => {
+      const batch = Array.from({ length: count }, (_, i) => [
+        post({ documentId: `unknown-${from + i}` }),
+        post({ extensions: persisted(sha256(`unknown-${from + i}`)) }),
+        get(`/graphql/unknown-${from + i}`),
+      ]);
+      const codes = (await Promise.all(batch.flat())).map(codeOf);
+      expect(new Set(codes)).toEqual(new Set(["DOCUMENT_NOT_TRUSTED"]));
+      for (const { kind } of gateway.observations.splice(0)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    };
+    const measure = async () => {
+      for (let times = 0; times < 3; times++) {
+        collectGarbage();
+        await sleep(20);
+      }
+      return { jobs, heapBytes: process.memoryUsage().heapUsed, caches: gateway.cacheSizes() };
+    };
+    const warmUpCount = 500;
+    const count = 2_000;
+    for (let sent = 0; sent < warmUpCount; sent += 50) await sendUnknown(sent, 50);
+    kinds.clear();
+    const before = await measure();
+    for (let sent = 0; sent < count; sent += 50) await sendUnknown(warmUpCount + sent, 50);
+    const after = await measure();
+    expect([...kinds]).toEqual([["request-rejected", 3 * count]]);
+    expect([after.jobs, after.caches]).toEqual([before.jobs, before.caches]);
+    expect((after.heapBytes - before.heapBytes) / (3 * count)).toBeLessThan(200);
   });
 });
 
