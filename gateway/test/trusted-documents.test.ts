@@ -18,7 +18,7 @@ import { createSettingsStore } from "../src/settings-store.ts";
 import { parseSettings } from "../src/settings/parse-settings.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { createTestPlannerPool, startGateway } from "./helpers/gateway.ts";
-import { type BundleEntry, startTrustedGateway, toBundle } from "./helpers/trusted-documents.ts";
+import { type BundleEntry, startTrustedGateway, toBundle, type TrustedPlatform } from "./helpers/trusted-documents.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
@@ -253,6 +253,63 @@ describe("mode enforce", () => {
     expect([...kinds]).toEqual([["request-rejected", 3 * count]]);
     expect([after.jobs, after.caches]).toEqual([before.jobs, before.caches]);
     expect((after.heapBytes - before.heapBytes) / (3 * count)).toBeLessThan(200);
+  });
+});
+
+describe("own_only", () => {
+  const [webKey, appKey] = ["key-of-web", "key-of-app"];
+  const environment = { CLIENT_KEYS: `web=${sha256(webKey)},app=${sha256(appKey)}` };
+  const entries = [
+    person,
+    { ...byId, client: "app" },
+    { id: "of-both", text: `query Both { person(id: "1") { name } }` },
+    { id: "of-app", text: `query Both { person(id: "1") { name } }`, client: "app", until: "2099-12-31" },
+  ];
+  const outcomes = async ({ post, get }: TrustedPlatform, key: Record<string, string>) => {
+    const variables = { id: "1" };
+    return [
+      await post({ documentId: "person-1" }, key),
+      await post({ query: person.text }, key),
+      await get("/graphql/person-1", key),
+      await post({ documentId: "by-id", variables }, key),
+      await post({ query: byId.text, variables }, key),
+      await get(`/graphql/by-id?variables=${encodeURIComponent(JSON.stringify(variables))}`, key),
+      await post({ documentId: "of-both" }, key),
+      await post({ documentId: "of-app" }, key),
+    ].map((response) => codeOf(response) ?? response.body);
+  };
+
+  test("rejects the document of another client, from a client with a key", async () => {
+    const platform = await start("enforce", entries, environment);
+    platform.writeMode("enforce", ", own_only: true");
+    await platform.gateway.seen("settings-loaded");
+    const [own, other] = [Array(3).fill(ada), Array(3).fill("DOCUMENT_NOT_TRUSTED")];
+    const both = [ada, ada];
+    for (let i = 0; i < 2; i++) {
+      expect(await outcomes(platform, { "x-client-key": webKey })).toEqual([...own, ...other, ...both]);
+      expect(await outcomes(platform, { "x-client-key": appKey })).toEqual([...other, ...own, ...both]);
+    }
+    // A name without a proof restricts nothing: the client could leave it out.
+    for (const claimed of [{}, { "x-client-name": "web" }, { "x-client-key": "guessed" }])
+      expect(await outcomes(platform, claimed)).toEqual([...own, ...own, ...both]);
+    platform.writeMode("log", ", own_only: true");
+    await platform.gateway.seen("settings-loaded", 2);
+    expect(await outcomes(platform, { "x-client-key": webKey })).toEqual([...own, ...own, ...both]);
+  });
+
+  test("ends a client's own document with its own registration", () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const list = [
+      { ...person, until: today },
+      { ...person, id: "of-app", client: "app" },
+    ];
+    const document = readBundle(toBundle(list)).findByText(person.text);
+    const web = document?.untilMsByClient.get("web") ?? 0;
+    expect([...(document?.untilMsByClient ?? [])]).toEqual([
+      ["web", web],
+      ["app", Infinity],
+    ]);
+    expect(web).toBeLessThan(Date.now() + 24 * 60 * 60_000);
   });
 });
 
