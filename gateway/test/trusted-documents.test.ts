@@ -283,7 +283,7 @@ describe("own_only", () => {
     const platform = await start("enforce", entries, environment);
     platform.writeMode("enforce", ", own_only: true");
     await platform.gateway.seen("settings-loaded");
-    const [own, other] = [Array(3).fill(ada), Array(3).fill("DOCUMENT_NOT_TRUSTED")];
+    const [own, other] = [[ada, ada, ada], Array(3).fill("DOCUMENT_NOT_TRUSTED")];
     const both = [ada, ada];
     for (let i = 0; i < 2; i++) {
       expect(await outcomes(platform, { "x-client-key": webKey })).toEqual([...own, ...other, ...both]);
