@@ -10,7 +10,7 @@ export interface GraphiqlOptions {
   readonly development: DevelopmentLinks | undefined;
 }
 
-export interface DevelopmentLinks {
+interface DevelopmentLinks {
   readonly restProxyUrl: string | undefined;
   /** With `{traceId}`. */
   readonly traceUrlTemplate: string | undefined;

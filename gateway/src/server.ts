@@ -126,9 +126,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     observe,
   });
   const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
-  const { issuerUrl, profile, restProxyUrl, traceUrlTemplate } = config;
-  const development = profile === "development" ? { restProxyUrl, traceUrlTemplate } : undefined;
-  const graphiql = createGraphiql({ folder: o.graphiqlFolder, issuerUrl, development });
+  const graphiql = createConfiguredGraphiql(config, o.graphiqlFolder);
   const paths = { pipeline, receiving, generations, persistedQueries };
   const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
@@ -168,6 +166,14 @@ function openConfiguredDocuments(
   observe: GatewayObserver,
 ): DocumentStore | undefined {
   return documents && openDocumentStore({ source: documents, pollMs, generationInUse, observe });
+}
+
+function createConfiguredGraphiql(
+  { profile, issuerUrl, restProxyUrl, traceUrlTemplate }: Config,
+  folder: string,
+): Graphiql {
+  const development = profile === "development" ? { restProxyUrl, traceUrlTemplate } : undefined;
+  return createGraphiql({ folder, issuerUrl, development });
 }
 
 /** Without documents, `enforce` would reject every request. */

@@ -20,6 +20,8 @@ export interface Settings {
   /** Undefined if nothing is blocked. */
   readonly blocks: BlockList | undefined;
   readonly documentsMode: DocumentsMode;
+  /** Whether a client with a proven name may send only its own documents. */
+  readonly documentsOwnOnly: boolean;
   readonly logLevel: string;
   /** 294 and 422 for clients that accept `application/graphql-response+json`. */
   readonly usesDraftStatuses: boolean;
@@ -64,6 +66,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
     insertedHeaders: inserted.length > 0 ? inserted : undefined,
     blocks: file.blocked && file.blocked.length > 0 ? createBlockList(file.blocked) : undefined,
     documentsMode: file.documents?.mode ?? "off",
+    documentsOwnOnly: file.documents?.own_only ?? false,
     logLevel: file.log?.level ?? o.logLevel,
     usesDraftStatuses: file.http?.draft !== undefined,
   };

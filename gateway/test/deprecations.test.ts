@@ -144,7 +144,7 @@ test("of three processes, a stopped one loses no count, and a killed one what it
   const processes = await Promise.all([startProcess(file), startProcess(file), startProcess(file)]);
   const prometheus = createScraper(() => processes.map(({ read }) => read));
   const sendAll = (...counts: readonly number[]) =>
-    Promise.all(counts.map((count, index) => processes[index]?.send(count)));
+    Promise.all(counts.map(async (count, index) => processes[index]?.send(count)));
   const restart = async (index: number) => void (processes[index] = await startProcess(file));
   await sendAll(7, 11, 13);
   expect(await prometheus.scrape()).toBe(31);

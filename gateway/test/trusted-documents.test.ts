@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
@@ -15,9 +18,12 @@ import { createSettingsStore } from "../src/settings-store.ts";
 import { parseSettings } from "../src/settings/parse-settings.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { createTestPlannerPool, startGateway } from "./helpers/gateway.ts";
-import { type BundleEntry, startTrustedGateway, toBundle } from "./helpers/trusted-documents.ts";
+import { type BundleEntry, startTrustedGateway, toBundle, type TrustedPlatform } from "./helpers/trusted-documents.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 let library: Library;
 beforeAll(async () => void (library = await startLibrary()));
@@ -211,26 +217,99 @@ describe("mode enforce", () => {
     await second.drain();
   });
 
-  test("an unknown id is neither parsed nor planned, and only a debug line reports it", async () => {
+  test("an unknown id is neither parsed nor planned, only a debug line reports it, and nothing of it is retained", async () => {
     let jobs = 0;
     const plannerPool = createTestPlannerPool({ observe: ({ kind }) => void (kind === "plan-started" && jobs++) });
     onTestFinished(plannerPool.close);
-    const { gateway, post } = await startTrustedGateway("enforce", all, {
+    const { gateway, post, get } = await startTrustedGateway("enforce", all, {
       supergraphSdl: library.supergraphSdl,
       plannerPool,
     });
-    const { entries } = gateway.cacheSizes().documents;
-    const jobsBefore = jobs;
-    const before = gateway.observations.length;
-    const count = 2_000;
-    for (let sent = 0; sent < count; sent += 100) {
-      const batch = Array.from({ length: 100 }, (_, i) => post({ documentId: `unknown-${sent + i}` }));
-      expect((await Promise.all(batch)).every((response) => codeOf(response) === "DOCUMENT_NOT_TRUSTED")).toBe(true);
-    }
     const kinds = new Map<GatewayObservation["kind"], number>();
-    for (const { kind } of gateway.observations.slice(before)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    expect([...kinds]).toEqual([["request-rejected", count]]);
-    expect([gateway.cacheSizes().documents.entries, jobs]).toEqual([entries, jobsBefore]);
+    const sendUnknown = async (from: number, count: number) => {
+      const batch = Array.from({ length: count }, (_, i) => [
+        post({ documentId: `unknown-${from + i}` }),
+        post({ extensions: persisted(sha256(`unknown-${from + i}`)) }),
+        get(`/graphql/unknown-${from + i}`),
+      ]);
+      const codes = (await Promise.all(batch.flat())).map(codeOf);
+      expect(new Set(codes)).toEqual(new Set(["DOCUMENT_NOT_TRUSTED"]));
+      for (const { kind } of gateway.observations.splice(0)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    };
+    const measure = async () => {
+      for (let times = 0; times < 3; times++) {
+        collectGarbage();
+        await sleep(20);
+      }
+      return { jobs, heapBytes: process.memoryUsage().heapUsed, caches: gateway.cacheSizes() };
+    };
+    const warmUpCount = 500;
+    const count = 2_000;
+    for (let sent = 0; sent < warmUpCount; sent += 50) await sendUnknown(sent, 50);
+    kinds.clear();
+    const before = await measure();
+    for (let sent = 0; sent < count; sent += 50) await sendUnknown(warmUpCount + sent, 50);
+    const after = await measure();
+    expect([...kinds]).toEqual([["request-rejected", 3 * count]]);
+    expect([after.jobs, after.caches]).toEqual([before.jobs, before.caches]);
+    expect((after.heapBytes - before.heapBytes) / (3 * count)).toBeLessThan(200);
+  });
+});
+
+describe("own_only", () => {
+  const [webKey, appKey] = ["key-of-web", "key-of-app"];
+  const environment = { CLIENT_KEYS: `web=${sha256(webKey)},app=${sha256(appKey)}` };
+  const entries = [
+    person,
+    { ...byId, client: "app" },
+    { id: "of-both", text: `query Both { person(id: "1") { name } }` },
+    { id: "of-app", text: `query Both { person(id: "1") { name } }`, client: "app", until: "2099-12-31" },
+  ];
+  const outcomes = async ({ post, get }: TrustedPlatform, key: Record<string, string>) => {
+    const variables = { id: "1" };
+    return [
+      await post({ documentId: "person-1" }, key),
+      await post({ query: person.text }, key),
+      await get("/graphql/person-1", key),
+      await post({ documentId: "by-id", variables }, key),
+      await post({ query: byId.text, variables }, key),
+      await get(`/graphql/by-id?variables=${encodeURIComponent(JSON.stringify(variables))}`, key),
+      await post({ documentId: "of-both" }, key),
+      await post({ documentId: "of-app" }, key),
+    ].map((response) => codeOf(response) ?? response.body);
+  };
+
+  test("rejects the document of another client, from a client with a key", async () => {
+    const platform = await start("enforce", entries, environment);
+    platform.writeMode("enforce", ", own_only: true");
+    await platform.gateway.seen("settings-loaded");
+    const [own, other] = [[ada, ada, ada], Array(3).fill("DOCUMENT_NOT_TRUSTED")];
+    const both = [ada, ada];
+    for (let i = 0; i < 2; i++) {
+      expect(await outcomes(platform, { "x-client-key": webKey })).toEqual([...own, ...other, ...both]);
+      expect(await outcomes(platform, { "x-client-key": appKey })).toEqual([...other, ...own, ...both]);
+    }
+    // A name without a proof restricts nothing: the client could leave it out.
+    for (const claimed of [{}, { "x-client-name": "web" }, { "x-client-key": "guessed" }])
+      expect(await outcomes(platform, claimed)).toEqual([...own, ...own, ...both]);
+    platform.writeMode("log", ", own_only: true");
+    await platform.gateway.seen("settings-loaded", 2);
+    expect(await outcomes(platform, { "x-client-key": webKey })).toEqual([...own, ...own, ...both]);
+  });
+
+  test("ends a client's own document with its own registration", () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const list = [
+      { ...person, until: today },
+      { ...person, id: "of-app", client: "app" },
+    ];
+    const document = readBundle(toBundle(list)).findByText(person.text);
+    const web = document?.untilMsByClient.get("web") ?? 0;
+    expect([...(document?.untilMsByClient ?? [])]).toEqual([
+      ["web", web],
+      ["app", Infinity],
+    ]);
+    expect(web).toBeLessThan(Date.now() + 24 * 60 * 60_000);
   });
 });
 

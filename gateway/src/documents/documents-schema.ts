@@ -15,6 +15,11 @@ export const documentsSection = z
       .describe(
         "What happens to a document that no client has registered: off executes it, log executes and counts it, enforce rejects it. Default: off.",
       ),
+    own_only: z
+      .boolean()
+      .describe(
+        "Whether a document counts as registered, for a client whose name is proven (CLIENT_KEYS, CLIENT_CLAIM), only if this client has registered it. Default: false.",
+      ),
     file: file.describe("The bundle of all registered documents, which is watched.").meta(atStart),
     url: url.describe("The bundle's URL, which is polled; or several, as for the supergraph.").meta(atStart),
     headers: headers.meta(atStart),

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { TrustedDocument, TrustedDocuments } from "../engine/parse/trusted-documents.ts";
 
-export interface RegisteredDocument extends TrustedDocument {
+export interface RegisteredDocument extends Omit<TrustedDocument, "untilMsByClient"> {
   /** Undefined: its hash is its only id. */
   readonly id: string | undefined;
 }
@@ -20,16 +20,21 @@ export function createTrustedDocuments(registered: readonly RegisteredDocument[]
   const byText = new Map<string, TrustedDocument>();
   const byId = new Map<string, RegisteredDocument>();
   for (const entry of registered) {
-    const { id, ...document } = entry;
-    if (document.untilMs <= nowMs) continue;
-    if (isLast(document, byText.get(document.text))) byText.set(document.text, document);
+    const { id, ...registration } = entry;
+    const { client, untilMs, text } = registration;
+    if (untilMs <= nowMs) continue;
+    const known = byText.get(text);
+    const untilMsByClient = new Map(known?.untilMsByClient);
+    untilMsByClient.set(client, Math.max(untilMs, untilMsByClient.get(client) ?? 0));
+    const last = known && known.untilMs > untilMs ? known : registration;
+    byText.set(text, { ...last, untilMsByClient });
     if (id === undefined) continue;
     const other = byId.get(id);
-    if (other && other.text !== document.text)
+    if (other && other.text !== text)
       throw new RepeatedId(
         `the id ${id} of ${describeDocument(entry)} is that of another document of ${describeDocument(other)}`,
       );
-    if (isLast(entry, other)) byId.set(id, entry);
+    if (!other || untilMs >= other.untilMs) byId.set(id, entry);
   }
   const foundById = new Map<string, FoundById>();
   for (const [id, { text, untilMs }] of byId) foundById.set(id, { document: byText.get(text), untilMs });
@@ -56,13 +61,9 @@ interface FoundById {
   readonly untilMs: number;
 }
 
-function isLast({ untilMs }: TrustedDocument, other: TrustedDocument | undefined): boolean {
-  return !other || untilMs >= other.untilMs;
-}
-
 export const noTrustedDocuments = createTrustedDocuments([]);
 
 /** Whose it is: for the log of the operator. */
-function describeDocument({ client, file, owner }: TrustedDocument): string {
+function describeDocument({ client, file, owner }: RegisteredDocument): string {
   return `${client} (${file}, ${owner})`;
 }

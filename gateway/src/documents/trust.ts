@@ -1,23 +1,32 @@
 // Whether a request may be executed by the setting `documents.mode`. Both paths call it before the document is looked up.
+import type { Caller } from "@tributary/kit/caller/caller";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { GraphqlRequest } from "../engine/parse/graphql-request.ts";
+import type { TrustedDocument } from "../engine/parse/trusted-documents.ts";
 import { Rejection } from "../errors/rejections.ts";
 
 /** Undefined if it may. */
 export function findTrustRejection(
-  { settings, record }: GatewayExchange,
+  { settings, record, caller }: GatewayExchange,
   { document }: GraphqlRequest,
   documents: { readonly loadedAtMs: number | undefined } | undefined,
 ): Rejection | undefined {
   const mode = settings.documentsMode;
+  const isTrusted = document !== undefined && (!settings.documentsOwnOnly || isOwn(document, caller?.client));
   if (record) {
     record.document = document;
-    if (mode !== "off") record.isTrusted = document !== undefined;
+    if (mode !== "off") record.isTrusted = isTrusted;
   }
-  if (mode !== "enforce" || document) return undefined;
+  if (mode !== "enforce" || isTrusted) return undefined;
   if (documents?.loadedAtMs === undefined) {
     const message = "The gateway has not loaded the registered documents yet. Retry soon.";
     return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
   }
   return new Rejection("DOCUMENT_NOT_TRUSTED");
+}
+
+/** Any client can claim a name that is not proven, or leave it out. */
+function isOwn({ untilMsByClient }: TrustedDocument, client: Caller["client"] | undefined): boolean {
+  if (client?.name === undefined || !client.isVerified) return true;
+  return (untilMsByClient.get(client.name) ?? 0) > Date.now();
 }

@@ -18,7 +18,8 @@ export interface TrustedPlatform {
   readonly gateway: RunningGateway;
   readonly bundleFile: string;
   writeBundle(entries: readonly BundleEntry[]): void;
-  writeMode(mode: string): void;
+  /** @param more further keys of `documents`. */
+  writeMode(mode: string, more?: string): void;
   post(body: object, headers?: Record<string, string>): Promise<Result>;
   get(path: string, headers?: Record<string, string>, method?: Dispatcher.HttpMethod): Promise<Result>;
 }
@@ -50,7 +51,8 @@ export async function startTrustedGateway(
     renameSync(`${file}.new`, file);
   };
   const writeBundle = (list: readonly BundleEntry[]) => replace(bundleFile, toBundle(list));
-  const writeMode = (to: string) => replace(settingsFile, `documents: { mode: ${to}, file: ${bundleFile} }`);
+  const writeMode = (to: string, more = "") =>
+    replace(settingsFile, `documents: { mode: ${to}, file: ${bundleFile}${more} }`);
   writeBundle(entries);
   writeMode(mode);
   const gateway = await startGateway({ ...o, environment: { SETTINGS_FILE: settingsFile, ...o.environment } });

@@ -9,6 +9,8 @@ export interface TrustedDocument {
   readonly file: string;
   /** In milliseconds since 1970; `Infinity` if it does not expire. */
   readonly untilMs: number;
+  /** Of each client that has registered the text. */
+  readonly untilMsByClient: ReadonlyMap<string, number>;
 }
 
 /** Expired documents are not found, and not listed. */
