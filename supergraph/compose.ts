@@ -1,6 +1,7 @@
 import { composeSchemas, type ComposedGraph } from "./composition/compose-schemas.ts";
 import { type ValueOrErrors, printWarnings } from "./composition/composition-errors.ts";
 import { combineResults, type GeneratorResult } from "./composition/generated-files.ts";
+import { subjectOfApis } from "./documents/api-description.ts";
 import { findPriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
@@ -11,9 +12,14 @@ export const routesFile = "supergraph/routes.json";
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
+/** GraphiQL shows it, in Markdown, at the top of its documentation. */
+const graphDescription = `${subjectOfApis}
+
+Begin with a field of \`Query\`. Public data needs no token; the description of a field names the scope and the error codes of any other.`;
+
 /** Adds what only this platform's schemas have. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): ValueOrErrors<ComposedGraph> {
-  const graph = composeSchemas(sources, findPriorityProblems);
+  const graph = composeSchemas(sources, findPriorityProblems, graphDescription);
   if (!graph.ok) return graph;
   return { ...graph, supergraphSdl: notice + graph.supergraphSdl, apiSdl: notice + graph.apiSdl };
 }

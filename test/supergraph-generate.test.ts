@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildSchema } from "graphql";
 import { expect, test } from "vitest";
 import { readCodegenConfig } from "../scripts/generate/codegen-config.ts";
 import { generateRepository } from "../scripts/generate.ts";
@@ -227,6 +228,12 @@ test("a route that lacks its document in several versions is one problem", () =>
   expect(findDocumentProblems([source]).map(({ message }) => message)).toEqual([
     "Route listUsers: it has no document (v1, v2).",
   ]);
+});
+
+test("the description of the graph is that of the supergraph and of the API schema", () => {
+  const { supergraphSdl, apiSdl } = composed(sampleFiles);
+  for (const sdl of [supergraphSdl, apiSdl])
+    expect(buildSchema(sdl, { assumeValidSDL: true }).description).toMatch(/^Users, their posts/);
 });
 
 test("one command generates the supergraph and every service's resolver types", async () => {

@@ -2,7 +2,7 @@
 import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
 import { listOneOfInputs, withOneOfDefinition } from "@tributary/kit/federation/one-of";
-import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
+import { GraphQLError, Kind, lexicographicSortSchema, print, printSchema } from "graphql";
 import type { SubgraphSource } from "../subgraphs.ts";
 import {
   type CompositionError,
@@ -25,10 +25,15 @@ export interface ComposedGraph {
   readonly hints: readonly CompositionHint[];
 }
 
-/** Never throws for an invalid schema: each error names its owner and line, if they are known. @param findProblems that composition does not find. */
+/**
+ * Never throws for an invalid schema: each error names its owner and line, if they are known.
+ * @param findProblems that composition does not find.
+ * @param description of the whole graph. Default: that of a subgraph's `schema` definition.
+ */
 export function composeSchemas(
   sources: readonly SubgraphSource[],
   findProblems: (parsed: readonly ParsedSubgraph[]) => readonly CompositionError[] = () => [],
+  description?: string,
 ): ValueOrErrors<ComposedGraph> {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
@@ -45,13 +50,21 @@ export function composeSchemas(
     return { ok: false, errors: [...compositionErrors, ...otherErrors] };
   }
   if (otherErrors.length > 0) return { ok: false, errors: otherErrors };
+  if (description !== undefined) result.schema.schemaDefinition.description = description;
+  // The supergraph begins with its schema definition.
+  const supergraphSdl =
+    description === undefined ? result.supergraphSdl : `${printBlock(description)}\n${result.supergraphSdl}`;
   const oneOfInputs = new Set(parsed.flatMap(({ document }) => [...listOneOfInputs(document)]));
   return {
     ok: true,
-    supergraphSdl: `${restoreOneOf(result.supergraphSdl, oneOfInputs).trim()}\n`,
+    supergraphSdl: `${restoreOneOf(supergraphSdl, oneOfInputs).trim()}\n`,
     apiSdl: printApi(result, oneOfInputs),
     hints: [...versions.hints, ...findUnservedSubscriptions(parsed), ...toHints(result)],
   };
+}
+
+function printBlock(value: string): string {
+  return print({ kind: Kind.STRING, value, block: true });
 }
 
 function parseAll(sources: readonly SubgraphSource[]): {
@@ -88,7 +101,10 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
 
 function printApi({ schema }: CompositionSuccess, oneOfInputs: ReadonlySet<string>): string {
   const incremental = { includeDefer: true, includeStream: true };
-  const apiSchema = toClientSchema(schema.toAPISchema().toGraphQLJSSchema(incremental), oneOfInputs);
+  const apiSchema = toClientSchema(schema.toAPISchema().toGraphQLJSSchema(incremental), {
+    oneOfInputs,
+    description: schema.schemaDefinition.description,
+  });
   const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
   return `${apiSdl}\n`;
 }

@@ -1,3 +1,6 @@
+/** What both APIs are about: the first line of each OpenAPI document, and the description of the GraphQL schema. */
+export const subjectOfApis = "Users, their posts and comments, and a product catalogue with orders.";
+
 /**
  * The description in each OpenAPI document. The reference shows each part that begins with bold words as a guide of its own. The tests run
  * the examples, and expect the status in the comment after the last command.
@@ -5,7 +8,7 @@
 export function describeApi(version: number): string {
   const url = `http://localhost:4010/v${version}`;
   return `
-Users, their posts and comments, and a product catalogue with orders.
+${subjectOfApis}
 
 **Reading.** Public resources need no token. Every \`GET\` path also supports \`HEAD\`.
 

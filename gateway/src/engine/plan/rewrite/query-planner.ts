@@ -105,7 +105,9 @@ function validateSupergraph(supergraphSdl: string): Supergraph {
 /** With `@defer` and `@stream`, unless a subgraph defines its own. */
 function writeApi(supergraph: Supergraph, defined: DirectiveNames, oneOfInputs: ReadonlySet<string>): string {
   const incremental = { includeDefer: !defined.has("defer"), includeStream: !defined.has("stream") };
-  return printSchema(toClientSchema(supergraph.apiSchema().toGraphQLJSSchema(incremental), oneOfInputs));
+  const { description } = supergraph.schema.schemaDefinition;
+  const apiSchema = supergraph.apiSchema().toGraphQLJSSchema(incremental);
+  return printSchema(toClientSchema(apiSchema, { oneOfInputs, description }));
 }
 
 /** @returns the planner, and the API schema by which it reads operations. */
