@@ -130,6 +130,12 @@ describe("a masked error", () => {
     expect((await readErrors(withPlan))[0]?.extensions).toMatchObject({ cause: { message: secret, requestId: "r-1" } });
   });
 
+  test("has no mail address and no token in its cause, whatever the subgraph sends", async () => {
+    respondWithError({ message: "No user ada@example.com, sent with Bearer abc.def.ghi" });
+    const [error] = await readErrors(withPlan);
+    expect(error?.extensions).toMatchObject({ cause: { message: "No user <email>, sent with Bearer <token>" } });
+  });
+
   test("has no cause without the header, and never in production", async () => {
     const masked = { code: "SUBGRAPH_ERROR", service: "people" };
     expect((await readErrors({}))[0]?.extensions).toEqual(masked);

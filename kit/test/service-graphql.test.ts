@@ -42,6 +42,12 @@ test("in development a bug has its own message and the first frame in the servic
   });
 });
 
+test("in development a bug that quotes its input or the row has neither values nor mail addresses", async () => {
+  const { errors } = await postQuery("{ quoting addressed }");
+  const messages = errors.map(({ extensions }) => (extensions as { stacktrace?: readonly string[] }).stacktrace?.[0]);
+  expect(messages).toEqual(['SyntaxError: Unexpected token "…" is not valid JSON', "Error: no mailbox <email>"]);
+});
+
 test("in development a field without a value is a bug that the log names; in production it is null", async () => {
   const query =
     "query ($all: [_Any!]!) { forgotten empty _entities(representations: $all) { ... on Thing { maker } } }";

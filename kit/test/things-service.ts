@@ -34,6 +34,8 @@ const resolvers = {
     forbidden: () =>
       fail(new AppError("FORBIDDEN", "Not for you.", { problems: [{ pointer: "#", code: "no", detail: "No." }] })),
     broken: () => fail(new Error(secret)),
+    quoting: () => JSON.parse("plum") as number,
+    addressed: () => fail(new Error("no mailbox ada@example.com")),
     late: () => fail(new AppError("SERVICE_UNAVAILABLE", "Later.", { cause: new Error(secret) })),
   },
   Thing: {

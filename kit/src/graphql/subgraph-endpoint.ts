@@ -18,6 +18,7 @@ import {
 } from "./cache-metadata.ts";
 import { resolveEntitiesSeparately } from "./entities.ts";
 import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "../errors/app-error.ts";
+import { describeError } from "../errors/describe-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
 import { findPositionIncluding, writePositionHeader } from "../consistency/write-position-header.ts";
@@ -231,11 +232,13 @@ function toClientError(
 const kitFolder = fileURLToPath(new URL("..", import.meta.url));
 const foreignFrame = /node_modules|\(node:|\(<anonymous>\)/;
 
-/** In the form of Apollo Server: the message, then frames. Of these only the first one in the service's own code. */
-function summarizeStack({ name, message, stack = "" }: Error): readonly string[] {
+/** In the form of Apollo Server: the message, redacted as in the log, then frames. Of these only the first one in the service's own code. */
+function summarizeStack(error: Error): readonly string[] {
+  const { stack = "" } = error;
+  const { type, message } = describeError(error);
   const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
   const own = frames.find((frame) => !foreignFrame.test(frame) && !frame.includes(kitFolder));
-  return [`${name}: ${message}`, ...(own === undefined ? [] : [own])];
+  return [`${type}: ${message}`, ...(own === undefined ? [] : [own])];
 }
 
 /** An alias is the client's text, which logs do not contain. */

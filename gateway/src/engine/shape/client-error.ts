@@ -1,4 +1,5 @@
 // Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`.
+import { scrubText } from "@tributary/kit/errors/scrub";
 import { codes, fieldMessageOf, toMaskedCode } from "../../errors/codes.ts";
 import type { FieldError, FieldErrorReason } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/fetch/subgraph-response.ts";
@@ -42,8 +43,8 @@ function contentOf(error: SubgraphError, explainFor: string | undefined) {
 
 const ownFrame = /^\s*at (?!.*(?:node_modules|node:|<anonymous>))/;
 
-/** Servers in development send `stacktrace` (Apollo Server): the message, which `message` may mask, and the frames. */
+/** Servers in development send `stacktrace` (Apollo Server): the message, which `message` may mask, and the frames. Mail addresses and tokens are removed. */
 function describeCause({ message, extensions: { stacktrace } }: SubgraphError, requestId: string) {
   const lines = Array.isArray(stacktrace) ? stacktrace.filter((line) => typeof line === "string") : [];
-  return { message: lines[0] ?? message, at: lines.find((line) => ownFrame.test(line))?.trim(), requestId };
+  return { message: scrubText(lines[0] ?? message), at: lines.find((line) => ownFrame.test(line))?.trim(), requestId };
 }
