@@ -18,6 +18,8 @@ export interface FetcherOptions {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** Undefined for none. An `Authorization` in the header editor takes precedence. */
   readonly authorization: () => Promise<string | undefined>;
+  /** What the page shows of the schema. */
+  readonly describeSchema?: (introspection: Result) => Result;
   /** Called for each response, except that of introspection. */
   readonly onExecuted: (execution: Execution) => void;
 }
@@ -30,7 +32,10 @@ export function createFetcher(
 ): (operation: Operation, options?: OperationOptions) => Promise<Result> {
   return async (operation, options) => {
     try {
-      if (operation.operationName === "IntrospectionQuery") return (await send(o, operation, collectHeaders())).result;
+      if (operation.operationName === "IntrospectionQuery") {
+        const { result } = await send(o, operation, collectHeaders());
+        return o.describeSchema?.(result) ?? result;
+      }
       const headers = collectHeaders(await o.authorization(), { "x-query-plan": "1", ...options?.headers });
       const { response, result } = await send(o, operation, headers);
       const { plan, shown } = separatePlan(result);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Callers, loadCallers } from "./callers.ts";
 import { createExecutions, type Execution, type PlannedRequest, toTree } from "./executions.ts";
 import { createFetcher } from "./fetcher.ts";
+import { describeOwners, loadOwners } from "./owners.ts";
 import { rememberReceipts } from "./receipts.ts";
 
 describe("callers", () => {
@@ -218,6 +219,53 @@ describe("the fetcher", () => {
     });
     return { fetcher, sent, executed };
   }
+});
+
+describe("owners", () => {
+  const owners = [
+    {
+      subgraph: "users",
+      team: "@a/users",
+      types: [
+        { name: "User", fields: ["id", "name"] },
+        { name: "Role", fields: [] },
+      ],
+    },
+    { subgraph: "posts", team: null, types: [{ name: "User", fields: ["id", "posts"] }] },
+  ];
+
+  test("are part of the descriptions that the page shows of types, fields and inputs", () => {
+    const field = (name: string, description: string | null) => ({ name, description, isDeprecated: false });
+    const user = { name: "User", description: "A person.", fields: [field("name", null), field("posts", "All.")] };
+    const types = [user, { name: "Role", description: null, fields: null }, { name: "Int", description: "Whole." }];
+    const { data } = describeOwners({ data: { __schema: { types } } }, owners) as {
+      readonly data: { readonly __schema: { readonly types: unknown } };
+    };
+    expect(data.__schema.types).toMatchObject([
+      {
+        description: "A person.\n\nOwners: @a/users (users), posts",
+        fields: [
+          { description: "Owner: @a/users (users)", isDeprecated: false },
+          { description: "All.\n\nOwner: posts" },
+        ],
+      },
+      { description: "Owner: @a/users (users)", fields: null },
+      { description: "Whole." },
+    ]);
+  });
+
+  test("an introspection that failed is shown unchanged, and without owners nothing is added", () => {
+    const failed = { errors: [{ message: "No." }] };
+    expect(describeOwners(failed, owners)).toBe(failed);
+    const result = { data: { __schema: { types: [{ name: "User" }] } } };
+    expect(describeOwners(result, [])).toBe(result);
+  });
+
+  test("a gateway that sends none is no error", async () => {
+    expect(await loadOwners(async () => Response.json(owners))).toEqual(owners);
+    expect(await loadOwners(async () => new Response("{}", { status: 404 }))).toEqual([]);
+    expect(await loadOwners(() => Promise.reject(new TypeError("Failed to fetch")))).toEqual([]);
+  });
 });
 
 describe("the plan", () => {

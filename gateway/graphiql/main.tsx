@@ -7,6 +7,7 @@ import { type Callers, loadCallers } from "./callers.ts";
 import { loadConfig } from "./config.ts";
 import { createExecutions } from "./executions.ts";
 import { createFetcher } from "./fetcher.ts";
+import { describeOwners, loadOwners } from "./owners.ts";
 import { Page } from "./page.tsx";
 import { rememberReceipts } from "./receipts.ts";
 
@@ -14,7 +15,8 @@ const root = document.querySelector("#root") as HTMLElement;
 const fetchUrl = (url: string, init?: RequestInit) => fetch(url, init);
 
 try {
-  const { endpoint, issuer } = await loadConfig(fetchUrl);
+  const { endpoint, issuer, development } = await loadConfig(fetchUrl);
+  const owners = development === null ? [] : await loadOwners(fetchUrl);
   const { callers, warning } = await findCallers(issuer);
   const authorization = async () => callers?.authorization();
   const executions = createExecutions();
@@ -22,10 +24,11 @@ try {
     endpoint,
     fetch: rememberReceipts(fetchUrl),
     authorization,
+    describeSchema: (introspection) => describeOwners(introspection, owners),
     onExecuted: executions.add,
   });
   correctAria(root);
-  createRoot(root).render(<Page fetcher={fetcher} executions={executions} callers={callers} warning={warning} />);
+  createRoot(root).render(<Page {...{ fetcher, executions, callers, warning, development }} />);
 } catch (error) {
   root.textContent = `GraphiQL cannot start. ${error instanceof Error ? error.message : String(error)}`;
 }

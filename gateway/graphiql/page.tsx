@@ -1,6 +1,7 @@
 import { GraphiQL } from "graphiql";
 import { CallerSwitch } from "./caller-switch.tsx";
 import type { Callers } from "./callers.ts";
+import type { DevelopmentLinks } from "./config.ts";
 import type { Executions } from "./executions.ts";
 import type { Operation, OperationOptions, Result } from "./fetcher.ts";
 import firstTab from "./first-tab.graphql?raw";
@@ -13,11 +14,19 @@ interface PageProps {
   readonly callers: Callers | null;
   /** Shown at the top of the page. */
   readonly warning: string | null;
+  /** Null in production. */
+  readonly development: DevelopmentLinks | null;
 }
 
-export function Page({ fetcher, executions, callers, warning }: PageProps) {
+export function Page({ fetcher, executions, callers, warning, development }: PageProps) {
   return (
-    <GraphiQL fetcher={fetcher} defaultTabs={[{ query: firstTab }]} defaultEditorToolsVisibility={false}>
+    <GraphiQL
+      fetcher={fetcher}
+      defaultTabs={[{ query: firstTab }]}
+      defaultEditorToolsVisibility={false}
+      schemaDescription
+      inputValueDeprecation
+    >
       <GraphiQL.Logo>
         {warning === null ? null : (
           <span className="warning" role="alert">
@@ -25,12 +34,14 @@ export function Page({ fetcher, executions, callers, warning }: PageProps) {
           </span>
         )}
         {callers === null ? null : <CallerSwitch callers={callers} />}
-        <a className="brand" href="/schema.graphql" title="The schema as SDL">
-          Tributary
-        </a>
+        <nav className="links" aria-label="Other pages">
+          {development === null ? null : <a href="/owners">Owners</a>}
+          {development?.restProxyUrl === undefined ? null : <a href={`${development.restProxyUrl}/docs`}>REST</a>}
+          <a href="/">Tributary</a>
+        </nav>
       </GraphiQL.Logo>
       <GraphiQL.Footer>
-        <PlanPane executions={executions} />
+        <PlanPane executions={executions} traceUrlTemplate={development?.traceUrlTemplate} />
       </GraphiQL.Footer>
     </GraphiQL>
   );

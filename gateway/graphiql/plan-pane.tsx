@@ -8,8 +8,14 @@ const firstHue = 210;
 /** As in page.css: on a narrower screen the result is below the editor. */
 const openWidthRem = 50;
 
+interface PlanPaneProps {
+  readonly executions: Executions;
+  /** With `{traceId}`. */
+  readonly traceUrlTemplate: string | undefined;
+}
+
 /** What became of each request of the last execution, as a tree: a request is below the one that it waited for. */
-export function PlanPane({ executions }: { readonly executions: Executions }) {
+export function PlanPane({ executions, traceUrlTemplate }: PlanPaneProps) {
   const execution = useSyncExternalStore(executions.subscribe, executions.last);
   if (execution === null) return null;
   const { requestId, traceId, plan } = execution;
@@ -17,17 +23,33 @@ export function PlanPane({ executions }: { readonly executions: Executions }) {
     <section className="plan" aria-label="Query plan">
       <p className="plan-ids">
         {requestId === null ? null : <Identifier name="Request" value={requestId} />}
-        {traceId === null ? null : <Identifier name="Trace" value={traceId} />}
+        {traceId === null ? null : (
+          <Identifier name="Trace" value={traceId} url={traceUrlTemplate?.replaceAll("{traceId}", traceId)} />
+        )}
       </p>
       {plan === null || plan.length === 0 ? null : <PlanTree plan={plan} />}
     </section>
   );
 }
 
-function Identifier({ name, value }: { readonly name: string; readonly value: string }) {
+interface IdentifierProps {
+  readonly name: string;
+  readonly value: string;
+  readonly url?: string | undefined;
+}
+
+function Identifier({ name, value, url }: IdentifierProps) {
+  const code = <code>{value}</code>;
   return (
     <span>
-      {name} <code>{value}</code>
+      {name}{" "}
+      {url === undefined ? (
+        code
+      ) : (
+        <a href={url} target="_blank" rel="noreferrer">
+          {code}
+        </a>
+      )}
     </span>
   );
 }

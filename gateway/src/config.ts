@@ -2,11 +2,11 @@
 // kit/src/process/listener-config.ts and telemetry-config.ts; README.md lists all variables.
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
-import { readIssuerUrl } from "@tributary/kit/caller/issuer-url";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
+import { readDevelopmentUrl, readIssuerUrl } from "@tributary/kit/pages/development-urls";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
@@ -75,6 +75,11 @@ export function readConfig(environment: Environment, file: SettingsFile = {}) {
       callerConfig: readCallerConfig(env, profile),
       rateLimitConfig: readRateLimitConfig(env, profile),
       issuerUrl: readIssuerUrl(env, profile),
+      restProxyUrl: readDevelopmentUrl(env, profile, {
+        name: "REST_PROXY_URL",
+        why: "the REST proxy, to which the front page and GraphiQL link",
+      }),
+      traceUrlTemplate: readTraceUrlTemplate(env, profile),
     };
   });
 }
@@ -120,6 +125,16 @@ function readKnownNames(env: EnvironmentReader) {
   if (knownOperations.length > operationLabelsMax)
     env.problem(`KNOWN_OPERATIONS has at most ${operationLabelsMax} names`);
   return { knownClients, knownOperations };
+}
+
+const traceIdPlaceholder = "{traceId}";
+
+function readTraceUrlTemplate(env: EnvironmentReader, profile: "development" | "production"): string | undefined {
+  const name = "TRACE_URL_TEMPLATE";
+  const why = `where GraphiQL links the trace of a request; ${traceIdPlaceholder} in it is replaced`;
+  const template = readDevelopmentUrl(env, profile, { name, why });
+  if (template?.includes(traceIdPlaceholder) === false) env.problem(`${name} has no ${traceIdPlaceholder}`);
+  return template;
 }
 
 const overrideLabelsMax = 32;

@@ -15,7 +15,12 @@ import type { ClientResponse } from "./response.ts";
  * @returns a function that throws a Rejection for other methods (405).
  */
 export function createFrontPageResponder(
-  { build, introspection, profile }: Pick<Config, "build" | "introspection" | "profile">,
+  {
+    build,
+    introspection,
+    profile,
+    restProxyUrl,
+  }: Pick<Config, "build" | "introspection" | "profile"> & Partial<Pick<Config, "restProxyUrl">>,
   hasGraphiql: boolean,
   readState: () => ProcessState,
 ): (request: Pick<IncomingMessage, "method" | "headers">) => ClientResponse {
@@ -24,6 +29,7 @@ export function createFrontPageResponder(
   if (introspection) links.push(schemaLink);
   const isDevelopment = profile === "development";
   if (isDevelopment) links.push(ownersLink, healthLink, statusLink);
+  if (restProxyUrl !== undefined) links.push({ ...restLink, path: restProxyUrl }, changesLinkOf(restProxyUrl));
   const content = {
     name: "GraphQL gateway",
     description: "One GraphQL API over the data of all services.",
@@ -71,6 +77,19 @@ const ownersLink: FrontPageLink = {
   title: "Who owns what",
   text: "Each subgraph with its team, and its entities and fields.",
 };
+const restLink = {
+  key: "rest",
+  title: "REST API",
+  text: "The same data as resources, with a reference of every operation.",
+};
+function changesLinkOf(restProxyUrl: string): FrontPageLink {
+  return {
+    key: "changes",
+    path: `${restProxyUrl}/docs/changes`,
+    title: "Changes",
+    text: "What the next release changes in the GraphQL and in the REST API.",
+  };
+}
 const schemaLink: FrontPageLink = {
   key: "schema",
   path: "/schema.graphql",

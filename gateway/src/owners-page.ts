@@ -1,53 +1,68 @@
-// `GET /owners`, in development: which team owns which entity and field, by the directives of the supergraph (Join, version 0.5).
+// `GET /owners`, in development: which team owns which type and field, by the directives of the supergraph (Join, version 0.5).
 import { createHtmlPage, type HtmlPage } from "@tributary/kit/pages/front-page";
 import { html } from "@tributary/kit/pages/html";
 import {
   type ConstDirectiveNode,
   type DocumentNode,
-  type InterfaceTypeDefinitionNode,
-  Kind,
-  type ObjectTypeDefinitionNode,
+  isTypeDefinitionNode,
+  type TypeDefinitionNode,
   valueFromASTUntyped,
 } from "graphql";
 import { readSubgraphs } from "./subgraph-settings/subgraph-settings.ts";
+
+/** GraphiQL reads a list of them (gateway/graphiql/owners.ts). */
+export interface Owner {
+  readonly subgraph: string;
+  /** Null if the settings name none. */
+  readonly team: string | null;
+  readonly types: readonly OwnedType[];
+}
 
 interface OwnedType {
   readonly name: string;
   /** Of an entity. */
   readonly keys: readonly string[];
+  /** Empty for a type without fields, such as an enum. */
   readonly fields: readonly string[];
 }
 
-type TypeNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** The types to which a subgraph contributes fields, by the subgraph's name: not those of which it has only the key. */
-export function listOwnedTypes(supergraph: DocumentNode): ReadonlyMap<string, readonly OwnedType[]> {
-  const types = supergraph.definitions.filter(
-    (node): node is TypeNode =>
-      node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION,
-  );
-  const owned = readSubgraphs(supergraph).map(({ service, graph }) => {
-    const ofService = types.map((type) => readOwnedType(type, graph)).filter(({ fields }) => fields.length > 0);
-    return [service, ofService] as const;
-  });
-  return new Map(owned);
+/** Each subgraph with the types to which it contributes: not those of which it has only the key. */
+export function listOwners(
+  supergraph: DocumentNode,
+  teamOf: (subgraph: string) => string | undefined,
+): readonly Owner[] {
+  const types = supergraph.definitions.filter(isTypeDefinitionNode);
+  return readSubgraphs(supergraph).map(({ service, graph }) => ({
+    subgraph: service,
+    team: teamOf(service) ?? null,
+    types: types.flatMap((type) => readOwnedType(type, graph) ?? []),
+  }));
 }
 
-function readOwnedType({ name, directives, fields = [] }: TypeNode, graph: string): OwnedType {
+function readOwnedType(type: TypeDefinitionNode, graph: string): OwnedType | undefined {
+  const { name, directives } = type;
   const allJoins = argumentsOf(directives, "join__type");
   const joins = allJoins.filter((join) => join["graph"] === graph);
+  if (joins.length === 0) return undefined;
   const keys = joins.flatMap(({ key }) => (typeof key === "string" ? key : []));
-  const ownFields = fields.filter((field) => {
+  const owned = { name: name.value, keys: [...new Set(keys)] };
+  if (!("fields" in type)) return { ...owned, fields: [] };
+  const ownFields = (type.fields ?? []).filter((field) => {
     const fieldJoins = argumentsOf(field.directives, "join__field").filter((join) => join["graph"] !== undefined);
     // Without a directive the field is of each subgraph that has the type.
-    if (fieldJoins.length === 0) return joins.length > 0;
-    return fieldJoins.some((join) => join["graph"] === graph && join["external"] !== true);
+    return fieldJoins.length === 0 || fieldJoins.some((join) => join["graph"] === graph && isResolved(join));
   });
-  const fieldNames = ownFields.map((field) => field.name.value);
+  const fields = ownFields.map((field) => field.name.value);
   const keyWords = new Set(keys.flatMap((key) => key.split(/\W+/)));
-  const isReference = joins.length < allJoins.length && fieldNames.every((field) => keyWords.has(field));
-  return { name: name.value, keys: [...new Set(keys)], fields: isReference ? [] : fieldNames };
+  const isReference = joins.length < allJoins.length && fields.every((field) => keyWords.has(field));
+  return isReference ? undefined : { ...owned, fields };
+}
+
+/** False for a field that is `@external` in its subgraph, or overridden by another one. */
+function isResolved(join: Arguments): boolean {
+  return join["external"] !== true && join["usedOverridden"] !== true;
 }
 
 function argumentsOf(directives: readonly ConstDirectiveNode[] = [], name: string): readonly Arguments[] {
@@ -58,22 +73,22 @@ function argumentsOf(directives: readonly ConstDirectiveNode[] = [], name: strin
     );
 }
 
-/** @param ownerOf the team; undefined if the settings name none. */
-export function createOwnersPage(
-  types: ReadonlyMap<string, readonly OwnedType[]>,
-  ownerOf: (service: string) => string | undefined,
-): HtmlPage {
-  const sections = [...types].map(
-    ([service, ownedTypes]) =>
+export function createOwnersPage(owners: readonly Owner[]): HtmlPage {
+  const sections = owners.map(
+    ({ subgraph, team, types }) =>
       html`<section>
-        <h2>${service} <code>${ownerOf(service) ?? "no owner in gateway.yaml"}</code></h2>
-        <dl>${ownedTypes.map(renderType)}</dl>
+        <h2>${subgraph} <code>${team ?? "no owner in gateway.yaml"}</code></h2>
+        <dl>${types.map(renderType)}</dl>
       </section>`,
   );
   return createHtmlPage(
     "Who owns what",
     html`<h1>Who owns what</h1>
-      <p>Each subgraph with its team, and the fields that it resolves. <a href="/">All pages of the gateway</a></p>
+      <p>
+        Each subgraph with its team, and the fields that it resolves. GraphiQL has the owner of a field in its
+        documentation, and in the editor when the pointer is on the field.
+      </p>
+      <p><a href="/graphiql">GraphiQL</a> · <a href="/">All pages of the gateway</a></p>
       ${sections}`,
   );
 }

@@ -3,6 +3,7 @@ import type { RequestListener, Server } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createHeldRejections, type HeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
+import { chooseMediaType } from "@tributary/kit/http/accept";
 import { isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
@@ -25,7 +26,7 @@ import { Rejection } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./engine/generation/generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
 import { createStateReader } from "./gateway-state.ts";
-import { createOwnersPage, listOwnedTypes } from "./owners-page.ts";
+import { createOwnersPage, listOwners } from "./owners-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue, type NextIteration } from "./engine/parse/event-loop-queue.ts";
@@ -125,7 +126,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     observe,
   });
   const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
-  const graphiql = createGraphiql({ folder: o.graphiqlFolder, issuerUrl: config.issuerUrl });
+  const graphiql = createGraphiql(o.graphiqlFolder, config);
   const paths = { pipeline, receiving, generations, persistedQueries };
   const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
@@ -399,9 +400,9 @@ function readSchema({ method }: Request, { current }: Generations, isIntrospecti
   };
 }
 
-/** `GET /owners`, in development: names of teams are not for clients. @throws Rejection */
+/** `GET /owners`, in development: names of teams are not for clients. HTML, or JSON for GraphiQL. @throws Rejection */
 function readOwners(
-  { method }: Request,
+  { method, headers }: Request,
   { current }: Generations,
   { subgraphs }: Settings,
   { profile }: Config,
@@ -411,14 +412,20 @@ function readOwners(
     throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
   if (!current) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
   const connected = current.connect(subgraphs);
-  const page = createOwnersPage(
-    listOwnedTypes(current.supergraph),
-    (service) => connected.get(service)?.settings.owner,
-  );
+  const owners = listOwners(current.supergraph, (service) => connected.get(service)?.settings.owner);
+  const cacheHeaders = ["Cache-Control", "no-store"];
+  if (chooseMediaType(headers.accept, ["text/html", "application/json"]) === "application/json")
+    return {
+      status: 200,
+      contentType: "application/json",
+      headers: cacheHeaders,
+      body: Buffer.from(JSON.stringify(owners)),
+    };
+  const page = createOwnersPage(owners);
   return {
     status: 200,
     contentType: "text/html; charset=utf-8",
-    headers: ["Cache-Control", "no-store", "Content-Security-Policy", page.policy, "Referrer-Policy", "no-referrer"],
+    headers: [...cacheHeaders, "Content-Security-Policy", page.policy, "Referrer-Policy", "no-referrer"],
     body: Buffer.from(page.html),
   };
 }

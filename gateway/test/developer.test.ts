@@ -5,6 +5,7 @@ import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GatewayTestOptions, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
+import { composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -19,7 +20,12 @@ beforeAll(async () => {
   );
   writeFileSync(join(graphiqlFolder, "assets/index-1.js"), "export {};");
   gateway = await start(
-    { ISSUER_URL: "http://127.0.0.1:4020/issuer", INTROSPECTION_BYTES_MAX: "200000" },
+    {
+      ISSUER_URL: "http://127.0.0.1:4020/issuer",
+      REST_PROXY_URL: "http://127.0.0.1:4010",
+      TRACE_URL_TEMPLATE: "http://127.0.0.1:16686/trace/{traceId}",
+      INTROSPECTION_BYTES_MAX: "200000",
+    },
     { graphiqlFolder },
   );
 });
@@ -121,11 +127,21 @@ describe("GraphiQL", () => {
     }
   });
 
-  test("its configuration has the URLs of the endpoint and the issuer", async () => {
+  test("its configuration has the URLs of the endpoint and the issuer, and in development what the page links to", async () => {
     expect(await (await get("/graphiql/config.json")).json()).toEqual({
       endpoint: "/graphql",
       issuer: "http://127.0.0.1:4020/issuer",
+      development: {
+        restProxyUrl: "http://127.0.0.1:4010",
+        traceUrlTemplate: "http://127.0.0.1:16686/trace/{traceId}",
+      },
     });
+    const production = await start({
+      ...{ PROFILE: "production", TRUSTED_PROXIES: "none", CONSISTENCY_KEYS: "a key for tests only" },
+    });
+    const config = await (await fetch(`${production.url}/graphiql/config.json`)).json();
+    expect(config).toEqual({ endpoint: "/graphql", issuer: null });
+    await production.drain();
   });
 
   test("without a built bundle a browser gets an error in JSON, and everything else works", async () => {
@@ -136,6 +152,7 @@ describe("GraphiQL", () => {
     expect(await (await fetch(`${bare.url}/graphiql/config.json`)).json()).toEqual({
       endpoint: "/graphql",
       issuer: null,
+      development: {},
     });
     expect((await bare.send("{ whoAmI }")).status).toBe(200);
     await bare.drain();
@@ -143,6 +160,17 @@ describe("GraphiQL", () => {
 });
 
 describe("introspection", () => {
+  test("has the description of the schema, which a subgraph can give", async () => {
+    const typeDefs = `"All about people." schema { query: Query } type Query { me: Int }`;
+    const people = await startSubgraph({ name: "people", typeDefs, resolvers: {} });
+    const described = await startGateway({ supergraphSdl: composeSupergraph([people]) });
+    const { body } = await described.send("{ __schema { description } }");
+    expect(body.data).toEqual({ __schema: { description: "All about people." } });
+    expect(await (await fetch(`${described.url}/schema.graphql`)).text()).toMatch(/^"""All about people\."""/);
+    await described.drain();
+    await people.close();
+  });
+
   test("responds to __schema and __type, and serves the schema as SDL", async () => {
     const { body } = await gateway.send('{ __schema { queryType { name } } __type(name: "Book") { fields { name } } }');
     expect(body.data.__schema.queryType.name).toBe("Query");

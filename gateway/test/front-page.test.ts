@@ -7,13 +7,18 @@ import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
+const restProxyUrl = "http://127.0.0.1:4010";
+
 let gateway: RunningGateway;
 
 /** Without a supergraph: the front page needs none. */
 beforeAll(async () => {
   const graphiqlFolder = mkdtempSync(join(tmpdir(), "graphiql-"));
   writeFileSync(join(graphiqlFolder, "index.html"), "<html><head></head></html>");
-  gateway = await startGateway({ graphiqlFolder, environment: { BUILD_VERSION: "1.2.3" } });
+  gateway = await startGateway({
+    graphiqlFolder,
+    environment: { BUILD_VERSION: "1.2.3", REST_PROXY_URL: restProxyUrl },
+  });
 });
 afterAll(() => gateway.drain());
 
@@ -37,6 +42,8 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
         owners: "/owners",
         health: "/health/ready",
         status: "/health/status",
+        rest: restProxyUrl,
+        changes: `${restProxyUrl}/docs/changes`,
       },
     });
   }
@@ -50,8 +57,10 @@ test("programs get the front page as JSON, browsers as HTML", async () => {
 test("every link of the front page is served, except to the endpoint for programs", async () => {
   const text = await (await get({ accept: browserAccept })).text();
   const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!);
-  expect(paths).toEqual(["/graphiql", "/schema.graphql", "/owners", "/health/ready", "/health/status"]);
-  for (const path of paths) expect((await get({ accept: browserAccept }, "GET", path)).status, path).not.toBe(404);
+  const ownPaths = paths.filter((path) => path.startsWith("/"));
+  expect(ownPaths).toEqual(["/graphiql", "/schema.graphql", "/owners", "/health/ready", "/health/status"]);
+  expect(paths.slice(ownPaths.length)).toEqual([restProxyUrl, `${restProxyUrl}/docs/changes`]);
+  for (const path of ownPaths) expect((await get({ accept: browserAccept }, "GET", path)).status, path).not.toBe(404);
 });
 
 test("the front page links only what is served: no GraphiQL, no schema and in production neither health path nor state", () => {
@@ -109,5 +118,5 @@ test("the policy of the page permits only its own style element, and the page ha
     /^default-src 'none'; style-src 'sha256-[\w+/]+='; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
   );
   expect(page.headers.get("x-content-type-options")).toBe("nosniff");
-  expect(await page.text()).not.toMatch(/<script| style="| on[a-z]+="|(?:src|href)="(?:https?:)?\/\//);
+  expect(await page.text()).not.toMatch(/<script| style="| on[a-z]+="|(?:src|<link[^>]* href)="(?:https?:)?\/\//);
 });

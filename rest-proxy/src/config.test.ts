@@ -68,6 +68,9 @@ test("only a development has a token issuer for the pages", () => {
   expect(() => readConfig({ ...inProduction, ISSUER_URL: "http://127.0.0.1:4020" }, [])).toThrow(
     "ISSUER_URL is for PROFILE=development",
   );
+  expect(() => readConfig({ ...inProduction, GATEWAY_URL: "http://127.0.0.1:4000" }, [])).toThrow(
+    "GATEWAY_URL is for PROFILE=development",
+  );
 });
 
 test("networks are parsed, none is the empty list, and an invalid network is named in the error", () => {

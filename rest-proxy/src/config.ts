@@ -1,10 +1,10 @@
 /** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
-import { readIssuerUrl } from "@tributary/kit/caller/issuer-url";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { type Environment, type EnvironmentReader, type Profile, readEnvironment } from "@tributary/kit/process/env";
+import { readDevelopmentUrl, readIssuerUrl } from "@tributary/kit/pages/development-urls";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
@@ -53,6 +53,10 @@ export function readConfig(environment: Environment, services: readonly string[]
         why: "the documents that composition generated, relative to the working directory; without them /docs is empty",
       }),
       issuerUrl: readIssuerUrl(env, profile),
+      gatewayUrl: readDevelopmentUrl(env, profile, {
+        name: "GATEWAY_URL",
+        why: "the GraphQL gateway, to which the pages link",
+      }),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "rest-proxy", callers: "clients" }),

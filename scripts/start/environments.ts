@@ -73,6 +73,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       SUPERGRAPH_FILE: publishedFiles(dataDir).supergraph,
       SETTINGS_FILE: inherited["SETTINGS_FILE"] || join(root, "supergraph/gateway.yaml"),
       ISSUER_URL: issuerUrl(context),
+      REST_PROXY_URL: urlOf(ports["rest-proxy"]),
       ...subgraphUrls(context),
       ...entityCacheVariables(context),
     };
@@ -82,6 +83,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
       ISSUER_URL: issuerUrl(context),
+      GATEWAY_URL: urlOf(ports.gateway),
       // Client developers see the headers of a deprecated version, and no request gets 410.
       DEPRECATED_VERSIONS: inherited["DEPRECATED_VERSIONS"] || "1=-30d",
       SUNSET_VERSIONS: inherited["SUNSET_VERSIONS"] || "1=+180d",
