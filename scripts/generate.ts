@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { printBundle } from "../supergraph/clients/bundle.ts";
 import { readClients, readFolder } from "../supergraph/clients/clients.ts";
+import { generateReleaseChanges } from "../supergraph/changes/release-changes.ts";
 import { composeRepository, routesFile } from "../supergraph/compose.ts";
 import { combineResults, type GeneratedFile, type GeneratorResult } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
@@ -45,7 +46,10 @@ export async function generateRepository(
   if (routes?.content !== undefined)
     results.push(await composeDocuments(root, services), deriveFiles(root, addResources(services, routes.content)));
   results.push({ ok: true, files: [...generateGatewayFiles(root), ...generateBundle(root)], warnings: [] });
-  return combineResults(results);
+  const combined = combineResults(results);
+  if (!combined.ok) return combined;
+  const changes = await generateReleaseChanges(root, services, combined.files);
+  return { ...combined, files: [...combined.files, ...changes] };
 }
 
 /** Of files without problems: `npm run clients` reports them. */

@@ -1,6 +1,6 @@
 // npm run release: turns the changesets into the next version, without a commit. The workflow release.yml runs it and opens the pull request.
 import { execFileSync } from "node:child_process";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addRelease, parseChangeset } from "./release/changelog.ts";
@@ -29,6 +29,11 @@ execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--of
   cwd: root,
   stdio: "inherit",
 });
+// The next changes are compared with what this release publishes.
+for (const name of ["api.graphql", "supergraph.graphql", "routes.json", "openapi"])
+  cpSync(join(root, "supergraph", name), join(root, "supergraph/released", name), { recursive: true });
+rmSync(join(root, "supergraph/released/openapi/changes.json"));
+execFileSync(process.execPath, [join(root, "scripts/generate.ts")], { cwd: root, stdio: "inherit" });
 console.log(`Version ${version}: review CHANGELOG.md.`);
 
 function read(path: string): string {

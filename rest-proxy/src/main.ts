@@ -3,7 +3,7 @@ import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variabl
 import { runMain } from "@tributary/kit/process/main";
 import manifest from "../package.json" with { type: "json" };
 import { readConfig, readRoutesFilePath } from "./config.ts";
-import { loadDocuments } from "./documents/load.ts";
+import { loadChanges, loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route/route-table.ts";
 import { loadRoutes } from "./route/routes.ts";
 import { createRestProxy } from "./server.ts";
@@ -30,7 +30,8 @@ async function serve(): Promise<void> {
   const { log, observe, observers } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   const documents = loadDocuments(config.openApiFolder);
-  const proxy = createRestProxy({ config, table, documents, observe, observers });
+  const changes = config.profile === "development" ? loadChanges(config.openApiFolder) : undefined;
+  const proxy = createRestProxy({ config, table, documents, changes, observe, observers });
   const admin = await telemetry.startAdmin();
   const server = await startServer({
     name: "rest-proxy",

@@ -16,6 +16,7 @@ import type { OriginResponse } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import type { ProxyConfig } from "./config.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
+import type { ReleaseChanges } from "./documents/load.ts";
 import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
@@ -35,6 +36,8 @@ export interface RestProxyOptions {
   readonly table: RouteTable;
   /** The text of each version's OpenAPI document. */
   readonly documents: ReadonlyMap<number, string>;
+  /** Only pages of development show them. */
+  readonly changes?: ReleaseChanges | undefined;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly nowMs?: () => number;
   /** For rate limits. Default: `performance.now`. */
@@ -119,6 +122,8 @@ export function createStages(options: RestProxyOptions): Stages {
         readState: config.profile === "development" ? readState : undefined,
       },
       issuerUrl: config.issuerUrl,
+      development:
+        config.profile === "development" ? { gatewayUrl: config.gatewayUrl, changes: options.changes } : undefined,
     }),
     table,
     routeCache: createRouteCache(),

@@ -55,6 +55,33 @@ test("HEAD has no body, a known ETag is 304, and other methods are 405 problems 
   expect(await posted.json()).toMatchObject({ type: "/problems/method-not-allowed", instance: "/" });
 });
 
+test("in development the pages lead to the gateway's, and to the changes since the last release", () => {
+  const changes = {
+    since: "1.2.2",
+    graphql: [
+      { level: "breaking", message: "Field `body` was removed from object type `Post`." },
+      { level: "safe", message: "Field `a<b>` was added." },
+    ],
+    rest: [],
+  } as const;
+  const development = { gatewayUrl: "http://127.0.0.1:4000", changes };
+  const frontPage = { version: "1.2.3" };
+  const documents = createDocuments({ texts, retirements: [], frontPage, development });
+  const read = (path: string, accept = "text/html") =>
+    documents.find(path)?.respond("GET", { accept }).bytes.toString() ?? "none";
+  const { links } = JSON.parse(read("/", "application/json")) as { readonly links: object };
+  expect(links).toMatchObject({ changes: "/docs/changes", gateway: "http://127.0.0.1:4000" });
+  for (const page of ["/docs", "/docs/v1", "/docs/changes", "/problems"])
+    for (const url of ["http://127.0.0.1:4000/graphiql", "http://127.0.0.1:4000/owners", "/docs/changes"])
+      expect(read(page)).toContain(`<a href="${url}"`);
+  const page = read("/docs/changes").replaceAll(/\s+/g, " ");
+  expect(page).toContain("<h1>Changes since version 1.2.2</h1>");
+  expect(page).toMatch(/Breaking[^]*<code>body<\/code> was removed[^]*Compatible[^]*<code>a&#60;b&#62;<\/code>/);
+  expect(page).toMatch(/<h2>REST<\/h2>\s*<p>No change\.<\/p>/);
+  const production = createDocuments({ texts, retirements: [], frontPage });
+  expect(production.find("/docs/changes")).toBeUndefined();
+});
+
 test("in production the front page has no state and does not link the health path, which no route publishes", () => {
   const frontPage = { version: "1.2.3" };
   const documents = createDocuments({ texts: new Map(), retirements: [], frontPage });

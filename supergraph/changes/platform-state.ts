@@ -45,7 +45,10 @@ function readFromDisk(file: string): string | undefined {
 }
 
 /** Subgraphs that exist only there get the conventional folder and owner. @returns undefined if the commit has no supergraph/api.graphql. */
-export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): PlatformState | undefined {
+export function readBaseState(
+  base: Pick<GitBase, "name" | "read">,
+  subgraphs: readonly Subgraph[],
+): PlatformState | undefined {
   const apiSdl = base.read("supergraph/api.graphql");
   if (apiSdl === undefined) return undefined;
   const supergraphSdl = readCommitted(base, "supergraph/supergraph.graphql");
@@ -76,7 +79,7 @@ function parseDocuments(routes: readonly Route[], read: (path: string) => string
   return documents;
 }
 
-function readCommitted(base: GitBase, path: string): string {
+function readCommitted(base: Pick<GitBase, "name" | "read">, path: string): string {
   const text = base.read(path);
   if (text === undefined) throw new Error(`${base.name} has supergraph/api.graphql, but not ${path}.`);
   return text;

@@ -19,13 +19,10 @@ import { findCoordinate } from "../composition/places.ts";
 
 /** Breaking changes first. Safe changes are omitted. */
 export async function findSchemaChanges(base: GraphState, now: GraphState): Promise<Change[]> {
-  const nowSchema = buildSchema(now.apiSdl);
   const baseApi = parse(base.apiSdl);
-  const differences = await diff(buildSchema(base.apiSdl), nowSchema);
   const states = { base: parseGraphState(base), now: parseGraphState(now) };
-  const changes = differences.flatMap((difference): Change[] => {
-    const level = levelOf(difference, nowSchema);
-    if (!level) return [];
+  const changes = (await compareSchemas(base.apiSdl, now.apiSdl)).flatMap(({ level, difference }): Change[] => {
+    if (level === "safe") return [];
     const coordinate = coordinateOf(difference);
     return [
       {
@@ -41,11 +38,22 @@ export async function findSchemaChanges(base: GraphState, now: GraphState): Prom
   return changes.toSorted((a, b) => Number(b.level === "breaking") - Number(a.level === "breaking"));
 }
 
-function levelOf(difference: Difference, nowSchema: GraphQLSchema): Change["level"] | undefined {
+interface LeveledDifference {
+  readonly level: Change["level"] | "safe";
+  readonly difference: Difference;
+}
+
+export async function compareSchemas(baseSdl: string, nowSdl: string): Promise<readonly LeveledDifference[]> {
+  const nowSchema = buildSchema(nowSdl);
+  const differences = await diff(buildSchema(baseSdl), nowSchema);
+  return differences.map((difference) => ({ level: levelOf(difference, nowSchema), difference }));
+}
+
+function levelOf(difference: Difference, nowSchema: GraphQLSchema): LeveledDifference["level"] {
   if (difference.criticality.level === CriticalityLevel.Breaking) return "breaking";
-  if (difference.criticality.level !== CriticalityLevel.Dangerous) return undefined;
+  if (difference.criticality.level !== CriticalityLevel.Dangerous) return "safe";
   // An optional one, which changes no request that does not send it.
-  if (difference.type === ChangeType.FieldArgumentAdded) return undefined;
+  if (difference.type === ChangeType.FieldArgumentAdded) return "safe";
   return becameRequired(difference, nowSchema) ? "breaking" : "dangerous";
 }
 

@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import type { Retirement } from "../route/retirement.ts";
-import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
+import { renderChangesPage } from "./changes-page.ts";
 import { readVersionDocuments, type VersionDocument } from "./deprecation.ts";
 import { createRestFrontPage, type FrontPageOptions } from "./front-page.ts";
+import type { DevelopmentPages } from "./layout.ts";
 import { createPages, type Page, type PageSource, revalidated } from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
 import { type RenderedPage, renderOverview, renderVersion } from "./reference.ts";
@@ -18,6 +20,7 @@ export interface DocumentsOptions {
   readonly frontPage: FrontPageOptions;
   /** The local token issuer, to which the pages may send requests; undefined in production. */
   readonly issuerUrl?: string | undefined;
+  readonly development?: DevelopmentPages | undefined;
 }
 
 export interface Documents {
@@ -31,14 +34,17 @@ export interface Documents {
  * pages load nothing from other hosts.
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
  */
-export function createDocuments({ texts, retirements, frontPage, issuerUrl }: DocumentsOptions): Documents {
+export function createDocuments(options: DocumentsOptions): Documents {
+  const { texts, retirements, frontPage, issuerUrl, development } = options;
   const documents = readVersionDocuments(texts, retirements);
   const versions = documents.map(({ version }) => version);
   const deprecatedVersions = new Set(retirements.map(({ version }) => version));
-  const site = { versions: documents, issuerUrl };
+  const site = { versions: documents, issuerUrl, development };
+  const changes = development?.changes;
   const htmlPages: readonly RenderedPage[] = [
     ["/docs", renderOverview(site)],
     ["/docs/tokens", renderTokenPage(site)],
+    ...(changes === undefined ? [] : [["/docs/changes", renderChangesPage(site, changes)] as const]),
     ...documents.flatMap((document) => renderVersion(document, site)),
   ];
   const sources = [
@@ -52,7 +58,7 @@ export function createDocuments({ texts, retirements, frontPage, issuerUrl }: Do
   ];
   const pages = createPages(sources, issuerUrl);
   const pagesByPath = new Map(pages.map((page) => [page.path, page]));
-  const createFront = () => createPages([createRestFrontPage(versions, frontPage)], issuerUrl)[0];
+  const createFront = () => createPages([createRestFrontPage(versions, frontPage, development)], issuerUrl)[0];
   const front = createFront();
   // In development its state changes.
   const findFront = () => (frontPage.readState ? createFront() : front);
@@ -70,4 +76,15 @@ function searchIndexPage(documents: readonly VersionDocument[]): PageSource {
 
 function htmlPage([path, { html }]: RenderedPage): PageSource {
   return { path, cacheControl: revalidated, variants: [{ type: "text/html", text: html }] };
+}
+
+/** The style sheet and the scripts of the pages, from the folder `browser/`. */
+function readAssets(): readonly PageSource[] {
+  const scriptNames = ["docs.js", "callers.js", "receipts.js", "search.js", "storage.js", "try-it.js"];
+  return [readAsset("docs.css", "text/css"), ...scriptNames.map((name) => readAsset(name, "text/javascript"))];
+}
+
+function readAsset(name: string, type: string): PageSource {
+  const text = readFileSync(new URL(`browser/${name}`, import.meta.url), "utf8");
+  return { path: `/docs/${name}`, cacheControl: revalidated, variants: [{ type, text }] };
 }

@@ -1,6 +1,7 @@
 import { type Html, html } from "@tributary/kit/pages/html";
 import { groupPath, guidePath, versionPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
+import type { ReleaseChanges } from "./load.ts";
 import { groupsOf, type OperationGroup, sectionsOf } from "./open-api.ts";
 
 /** What all pages have in common. */
@@ -9,6 +10,15 @@ export interface Site {
   readonly versions: readonly VersionDocument[];
   /** The local token issuer, with which readers choose a user as the caller; undefined in production. */
   readonly issuerUrl: string | undefined;
+  /** Undefined in production. */
+  readonly development?: DevelopmentPages | undefined;
+}
+
+export interface DevelopmentPages {
+  /** Of the GraphQL gateway. */
+  readonly gatewayUrl: string | undefined;
+  /** Undefined if composition generated none. */
+  readonly changes: ReleaseChanges | undefined;
 }
 
 export interface Layout {
@@ -21,7 +31,7 @@ export interface Layout {
 }
 
 /** A whole page: header with menu, search and caller, navigation, content. The scripts add search and caller; without them both are hidden. */
-export function layout({ versions, issuerUrl }: Site, { title, path, content, ...options }: Layout): Html {
+export function layout({ versions, issuerUrl, development }: Site, { title, path, content, ...options }: Layout): Html {
   const { reference = versions.at(-1) } = options;
   return html`<!doctype html>
     <html lang="en">
@@ -42,7 +52,9 @@ export function layout({ versions, issuerUrl }: Site, { title, path, content, ..
           ${reference === undefined ? undefined : searchForm(reference.version)}
           ${issuerUrl === undefined ? undefined : viewCallerSwitch(issuerUrl)}
         </header>
-        <nav id="navigation" aria-label="Reference" popover>${viewNavigation(versions, path, reference)}</nav>
+        <nav id="navigation" aria-label="Reference" popover>
+          ${viewNavigation({ versions, development, path, reference })}
+        </nav>
         <main id="content" tabindex="-1">${content}</main>
       </body>
     </html> `;
@@ -79,19 +91,32 @@ function viewCallerSwitch(issuerUrl: string): Html {
 
 type PageLink = readonly [url: string, text: Html | string];
 
+interface Navigation extends Pick<Site, "versions" | "development"> {
+  readonly path: string;
+  readonly reference: VersionDocument | undefined;
+}
+
 /** The link to the page at `path` is marked. */
-function viewNavigation(
-  versions: readonly VersionDocument[],
-  path: string,
-  reference: VersionDocument | undefined,
-): Html {
+function viewNavigation({ versions, development, path, reference }: Navigation): Html {
   const versionLinks = versions
     .toReversed()
     .map((version): PageLink => [versionPath(version), `Version ${version.version}`]);
-  return html`${viewLinks([["/docs", "Overview"], ...versionLinks], path)}
+  const { gatewayUrl, changes } = development ?? {};
+  const changesLinks: readonly PageLink[] = changes === undefined ? [] : [["/docs/changes", "Changes"]];
+  const graphqlLinks: readonly PageLink[] = [
+    [`${gatewayUrl}/graphiql`, "GraphiQL"],
+    [`${gatewayUrl}/owners`, "Who owns what"],
+  ];
+  return html`${viewLinks([["/docs", "Overview"], ...versionLinks, ...changesLinks], path)}
     ${reference === undefined ? undefined : groupsOf(reference.document).map((group) => viewGroup(reference, group, path))}
     <h2>Guides</h2>
     ${viewLinks([...listGuides(reference), ["/docs/tokens", "Tokens"], ["/problems", "All problems"]], path)}
+    ${
+      gatewayUrl === undefined
+        ? undefined
+        : html`<h2>GraphQL</h2>
+            ${viewLinks(graphqlLinks, path)}`
+    }
     <label id="shortcut" hidden><input type="checkbox" checked /> <kbd>/</kbd> focuses the search</label>`;
 }
 

@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { generateReleaseChanges } from "./release-changes.ts";
+
+const supergraph = `enum join__Graph { USERS @join__graph(name: "users", url: "http://users") }`;
+const route = { id: "listUsers", method: "GET", path: "/users", versions: [2], query: ["limit"], service: "users" };
+const released = {
+  "supergraph/supergraph.graphql": supergraph,
+  "supergraph/api.graphql": `type Query { "All." users(role: String): [ID] me: ID }`,
+  "supergraph/routes.json": JSON.stringify({ routes: [route, { ...route, id: "getUser", path: "/users/:id" }] }),
+  "supergraph/openapi/v2.json": JSON.stringify({
+    paths: { "/users": { get: { operationId: "listUsers", responses: { 200: {} } } } },
+    components: { schemas: { User: { properties: { id: {} } } } },
+  }),
+};
+const now = {
+  "supergraph/supergraph.graphql": supergraph,
+  "supergraph/api.graphql": `type Query { "Each." users(role: String, first: Int): [ID] node: Node } type Node { id: ID }
+    directive @hint(text: String) on FIELD`,
+  "supergraph/routes.json": JSON.stringify({ routes: [{ ...route, query: ["limit", "role"] }] }),
+  "supergraph/openapi/v2.json": JSON.stringify({
+    paths: {
+      "/users": {
+        get: {
+          operationId: "listUsers",
+          parameters: [{ $ref: "#/components/parameters/Role" }],
+          responses: { 200: {}, 429: {} },
+        },
+        post: { operationId: "createUser", responses: { 201: {} } },
+      },
+    },
+    components: {
+      parameters: { Role: { in: "query", name: "role" } },
+      schemas: { User: { properties: { id: {}, name: {} } }, NewUser: { properties: { name: {} } } },
+    },
+  }),
+};
+
+test("the changes since the release are listed for both APIs, breaking ones first, without parts of what is new", async () => {
+  const root = mkdtempSync(join(tmpdir(), "release-changes-"));
+  writeFileSync(join(root, "package.json"), '{"version":"1.2.3"}');
+  expect(await generate(root, now)).toBeUndefined();
+  for (const [path, content] of Object.entries(released)) write(root, path.replace("/", "/released/"), content);
+  expect(await generate(root, now)).toEqual({
+    since: "1.2.3",
+    graphql: [
+      { level: "breaking", message: "Field `me` was removed from object type `Query`." },
+      { level: "safe", message: "Directive `hint` was added." },
+      { level: "safe", message: "Type `Node` was added." },
+      { level: "safe", message: "Field `node` was added to object type `Query`." },
+      { level: "safe", message: "Argument `first: Int` added to field `Query.users`." },
+    ],
+    rest: [
+      { level: "breaking", message: "Route GET /users/:id was removed." },
+      { level: "safe", message: "`GET /users` in version 2 has the new query parameter `role`." },
+      { level: "safe", message: "`GET /users` in version 2 has the new status 429." },
+      { level: "safe", message: "`POST /users` in version 2 was added." },
+      { level: "safe", message: "`User` in version 2 has the new member `name`." },
+      { level: "safe", message: "`NewUser` in version 2 was added." },
+    ],
+  });
+});
+
+async function generate(root: string, files: Readonly<Record<string, string>>): Promise<unknown> {
+  const generated = Object.entries(files).map(([path, content]) => ({ path, content }));
+  const [file] = await generateReleaseChanges(root, [], generated);
+  return file && JSON.parse(file.content ?? "");
+}
+
+function write(root: string, path: string, content: string): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
