@@ -9,11 +9,12 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 const ruleTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
 const sizes = [
   { width: 390, height: 844 },
+  { width: 768, height: 1024 },
   { width: 1280, height: 820 },
 ];
 const nodesMax = 5;
 
-/** Runs `check` at 390 and 1280 px, in the light and the dark scheme; then the page is light and 1280 px wide. */
+/** Runs `check` at 390, 768 and 1280 px, in the light and the dark scheme; then the page is light and 1280 px wide. */
 export async function onEveryScreen(page: Page, check: (screen: string) => Promise<void>): Promise<void> {
   for (const size of sizes) {
     for (const colorScheme of ["dark", "light"] as const) {

@@ -24,14 +24,35 @@ export const frontPageChecks: readonly Check[] = [
         const links = await Promise.all(anchors.map((anchor) => anchor.getAttribute("href")));
         assert.ok(links.length >= 3);
         for (const link of links) {
-          const response = await page.request.get(`${start}${link}`, { headers: { accept: "text/html, */*;q=0.5" } });
+          const response = await page.request.get(new URL(link ?? "", start).href, {
+            headers: { accept: "text/html, */*;q=0.5" },
+          });
           assert.equal(response.status(), 200, link ?? "no href");
         }
       }
     },
   },
   {
-    name: "the front pages and the page of owners have no axe violations and fit at 390 and 1280 px, light and dark",
+    name: "the pages of both processes lead to one another: the owners, the changes, the reference and GraphiQL",
+    async run({ page, url, restUrl }) {
+      const follow = async (name: string, target: string) => {
+        await page.getByRole("link", { name, exact: true }).first().click();
+        await page.waitForURL(target);
+      };
+      await page.goto(url);
+      await follow("REST API", `${restUrl}/`);
+      await follow("Changes", `${restUrl}/docs/changes`);
+      await page.getByRole("heading", { name: /^Changes since version \d/ }).waitFor();
+      await follow("Who owns what", `${url}/owners`);
+      await follow("GraphiQL", `${url}/graphiql`);
+      await follow("REST", `${restUrl}/docs`);
+      await follow("GraphiQL", `${url}/graphiql`);
+      await follow("Owners", `${url}/owners`);
+      await follow("All pages of the gateway", `${url}/`);
+    },
+  },
+  {
+    name: "the front pages and the page of owners have no axe violations and fit at 390, 768 and 1280 px, light and dark",
     async run({ page, url, restUrl, capture }) {
       await onEveryScreen(page, async (screen) => {
         for (const [name, start] of [

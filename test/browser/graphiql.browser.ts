@@ -98,12 +98,37 @@ export const graphiqlChecks: readonly Check[] = [
     },
   },
   {
-    name: "the documentation lists the schema's types",
+    name: "the documentation begins with what the graph is about, and a type and a field have their owners and deprecations",
     async run({ page }) {
       await page.getByRole("button", { name: "Show Documentation Explorer" }).click();
       const explorer = page.locator(".graphiql-doc-explorer");
+      await explorer.getByText("Users, their posts and comments, and a product catalogue with orders.").waitFor();
       await explorer.getByRole("link", { name: "User", exact: true }).click();
-      await explorer.getByRole("link", { name: "email", exact: true }).waitFor();
+      await explorer.getByText("@tributary/users-team (users), ").waitFor();
+      await explorer.getByRole("link", { name: "email", exact: true }).click();
+      await explorer.getByText("Owner: @tributary/users-team (users)").waitFor();
+      await explorer.getByRole("link", { name: "User", exact: true }).first().click();
+      await explorer.getByRole("link", { name: "Post", exact: true }).first().click();
+      await explorer.getByRole("button", { name: "Show Deprecated Fields" }).click();
+      await explorer.getByText("Use `content { text }`").waitFor();
+    },
+  },
+  {
+    name: "in the editor a field has its owner when the pointer is on it, and a deprecated one is marked with its reason",
+    async run({ page, url }) {
+      const newPage = await openIsolatedPage(page);
+      await openFirstTabWith(newPage, "{ post(id: 1) { body } }");
+      await newPage.goto(`${url}/graphql`);
+      const editor = newPage.locator(".graphiql-query-editor");
+      await editor.locator(".squiggly-warning").waitFor();
+      await editor.getByText("body", { exact: true }).hover();
+      const hover = newPage.locator(".monaco-hover:visible");
+      await hover.getByText("Owner: @tributary/posts-team (posts)").waitFor();
+      await hover
+        .getByText(/Use `?content/)
+        .first()
+        .waitFor();
+      await newPage.close();
     },
   },
   {
@@ -145,7 +170,7 @@ export const graphiqlChecks: readonly Check[] = [
     },
   },
   {
-    name: "GraphiQL, its panels and its result have no axe violations and fit at 390 and 1280 px, light and dark",
+    name: "GraphiQL, its panels and its result have no axe violations and fit at 390, 768 and 1280 px, light and dark",
     async run({ page, url, capture }) {
       await onEveryScreen(page, async (screen) => {
         // GraphiQL stores its tabs some time after a change: that must not happen after the clearing.

@@ -312,7 +312,7 @@ export const referenceChecks: readonly Check[] = [
     },
   },
   {
-    name: "the pages have no axe violations and fit at 390 and 1280 px, light and dark",
+    name: "the pages have no axe violations and fit at 390, 768 and 1280 px, light and dark",
     async run({ page, restUrl, capture }) {
       await onEveryScreen(page, async (screen) => {
         for (const path of screenPaths) {
@@ -343,6 +343,7 @@ function callerSwitch(page: Page): Locator {
 const screenPaths = [
   "/docs",
   "/docs/tokens",
+  "/docs/changes",
   "/docs/v1/users",
   "/docs/v2/guides/lists",
   "/docs/v2/schemas/Order",

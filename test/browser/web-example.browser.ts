@@ -144,7 +144,7 @@ export function createWebExampleChecks(webUrl: string): readonly Check[] {
       run: (browsing) => requireErrorsShown(browsing, webUrl),
     },
     {
-      name: "the web example has no axe violations and fits at 390 and 1280 px, light and dark",
+      name: "the web example has no axe violations and fits at 390, 768 and 1280 px, light and dark",
       async run({ page, capture }) {
         await onEveryScreen(page, async (screen) => {
           await signIn(page, webUrl, "ada");

@@ -56,6 +56,7 @@ const subgraphError = {
   extensions: { code: mark, [mark]: mark, stacktrace: [mark], problems: [{ pointer: mark, detail: mark }] },
   [mark]: mark,
 };
+const developerError = { message: `No stock for ${email}`, path: ["product"], extensions: { code: "UNKNOWN" } };
 const product = 'product(sku: "a") { stock }';
 /** The log contains the first failed fetch of each subgraph, so the second one is of another subgraph. */
 const invalidResponses: readonly (readonly [field: string, respond: (response: ServerResponse) => void])[] = [
@@ -116,7 +117,7 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
     { method: "POST", headers: { ...json, ...bearer(token), ...more }, body },
   ];
   const create = "mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id name email } } }";
-  const search = "query ($text: String) { users(search: $text) { nodes { name email orders { nodes { id } } } } }";
+  const search = "query ($text: String) { users(search: $text) { nodes { name email orders { id } } } }";
   await plant(gateway, [
     post({ query: create, variables: { input: { name: mark, email } } }),
     post({ query: search, variables: { text: mark } }, headersWithSecrets),
@@ -134,6 +135,18 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
     [`/graphql?query={__typename}&variables={"a":"${mark}"}`, { headers: { "apollo-require-preflight": mark } }],
     [`/${mark}?${mark}=${email}`, { headers: headersWithSecrets }],
   ]);
+  respond = (response) => response.writeHead(200, json).end(JSON.stringify({ data: null, errors: [developerError] }));
+  const explained = [
+    await readExtensions(gateway, post({ query: search, variables: { text: mark } })),
+    await readExtensions(gateway, post({ query: create, variables: { input: { name: mark, email } } })),
+    await readExtensions(
+      gateway,
+      post({ query: "query ($sku: ID!) { product(sku: $sku) { stock } }", variables: { sku: mark } }),
+    ),
+  ].join();
+  expect(explained).toMatch(/"queryPlan"[^]*"cause":\{"message":"No stock for <email>"/);
+  expectNoSecretsIn(explained, [mark, token]);
+  await expectNoSecretsForDevelopers(gateway, [mark, token]);
   await expectNoSecrets(gateway, [mark, token], "tributary_gateway_requests_total{");
   expectNoSecretsIn(services["users"]!.written(), [mark, token]);
 });
@@ -163,6 +176,7 @@ test("the REST proxy's logs, metrics and traces contain no data of its clients",
     ["/v2/orders", { ...withBody, headers: { ...headers, "idempotency-key": mark } }],
     [`/v1/users?search=${mark}`, { method: "PUT", headers, body: mark }],
   ]);
+  await expectNoSecretsForDevelopers(proxy, [mark, token]);
   await expectNoSecrets(proxy, [mark, token], "tributary_rest_requests_total{");
   expectNoSecretsIn(services["users"]!.written(), [mark, token]);
 });
@@ -212,6 +226,24 @@ interface SendOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+}
+
+/** What only a developer's client and browser get: with `x-query-plan`, and the pages of development. */
+async function expectNoSecretsForDevelopers({ url }: Pick<ObservedProcess, "url">, secrets: readonly string[]) {
+  for (const path of ["/", "/owners", "/docs", "/docs/changes", "/health/status", "/graphiql/config.json"]) {
+    const page = await (await fetch(url + path, { headers: { accept: "text/html, */*;q=0.5" } })).text();
+    expectNoSecretsIn(page, secrets);
+  }
+}
+
+/** @returns the `extensions` of the result and of its errors. */
+async function readExtensions({ url }: Pick<ObservedProcess, "url">, [path, { body, ...o }]: Request): Promise<string> {
+  const headers = { ...o.headers, "x-query-plan": "1" };
+  const result = (await (await fetch(`${url}${path}`, { ...o, headers, body: JSON.stringify(body) })).json()) as {
+    readonly extensions?: unknown;
+    readonly errors?: readonly { readonly extensions?: unknown }[];
+  };
+  return JSON.stringify([result.extensions, result.errors?.map(({ extensions }) => extensions)]);
 }
 
 /** @returns the statuses, in order. */
