@@ -27,6 +27,7 @@ const allowed: readonly (readonly [pattern: string, reason: string])[] = [
   ["rest-proxy/src/documents/token-page.ts", "a sample request"],
   ["supergraph/documents/api-description.ts", "the introduction of the OpenAPI documents"],
   ["supergraph/{supergraph.graphql,api.graphql,routes.json,openapi/*.json}", "generated"],
+  ["supergraph/released/**", "copies of them"],
   ["supergraph/accepted-changes.yaml", "the places of accepted changes"],
   ["package-lock.json", "written by npm"],
 ];

@@ -1,20 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import express, { type Response, type Router } from "express";
-
-export interface GraphiqlOptions {
-  readonly folder: string;
-  /** The local token issuer, to which the page may send requests; undefined in production. */
-  readonly issuerUrl: string | undefined;
-  /** What else the page shows and links to; undefined in production. */
-  readonly development: DevelopmentLinks | undefined;
-}
-
-interface DevelopmentLinks {
-  readonly restProxyUrl: string | undefined;
-  /** With `{traceId}`. */
-  readonly traceUrlTemplate: string | undefined;
-}
+import type { Config } from "./config.ts";
 
 export interface Graphiql {
   /** `/graphiql/*`: the files and the configuration of the page. */
@@ -29,9 +16,18 @@ const headTag = /<head>/i;
 
 /**
  * GraphiQL, served by server.ts from the built bundle (`npm run bundle:graphiql`). The page is read once, here; its Content-Security-Policy
- * forbids resources of other origins.
+ * forbids resources of other origins, except requests to the token issuer. In development its configuration has what else it links to.
  */
-export function createGraphiql({ folder, issuerUrl, development }: GraphiqlOptions): Graphiql {
+export function createGraphiql(
+  folder: string,
+  {
+    profile,
+    issuerUrl,
+    restProxyUrl,
+    traceUrlTemplate,
+  }: Pick<Config, "profile" | "issuerUrl" | "restProxyUrl" | "traceUrlTemplate">,
+): Graphiql {
+  const development = profile === "development" ? { restProxyUrl, traceUrlTemplate } : undefined;
   const page = readPage(folder);
   const policy = createPolicy(issuerUrl);
 

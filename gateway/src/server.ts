@@ -126,7 +126,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     observe,
   });
   const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
-  const graphiql = createConfiguredGraphiql(config, o.graphiqlFolder);
+  const graphiql = createGraphiql(o.graphiqlFolder, config);
   const paths = { pipeline, receiving, generations, persistedQueries };
   const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
@@ -166,14 +166,6 @@ function openConfiguredDocuments(
   observe: GatewayObserver,
 ): DocumentStore | undefined {
   return documents && openDocumentStore({ source: documents, pollMs, generationInUse, observe });
-}
-
-function createConfiguredGraphiql(
-  { profile, issuerUrl, restProxyUrl, traceUrlTemplate }: Config,
-  folder: string,
-): Graphiql {
-  const development = profile === "development" ? { restProxyUrl, traceUrlTemplate } : undefined;
-  return createGraphiql({ folder, issuerUrl, development });
 }
 
 /** Without documents, `enforce` would reject every request. */

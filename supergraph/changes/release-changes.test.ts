@@ -18,7 +18,7 @@ const released = {
 const now = {
   "supergraph/supergraph.graphql": supergraph,
   "supergraph/api.graphql": `type Query { "Each." users(role: String, first: Int): [ID] node: Node } type Node { id: ID }
-    directive @hint on FIELD`,
+    directive @hint(text: String) on FIELD`,
   "supergraph/routes.json": JSON.stringify({ routes: [{ ...route, query: ["limit", "role"] }] }),
   "supergraph/openapi/v2.json": JSON.stringify({
     paths: {

@@ -20,8 +20,8 @@ interface ReleaseChange {
   readonly message: string;
 }
 
-/** A description is no part of the contract. graphql-inspector reports the locations of a new directive as additions of their own. */
-const ignoredType = /_DESCRIPTION_|^DIRECTIVE_LOCATION_ADDED$/;
+/** A description is no part of the contract. graphql-inspector gives the arguments and locations of a directive its path. */
+const ignoredType = /_DESCRIPTION_|^DIRECTIVE_(?:ARGUMENT|LOCATION)_ADDED$/;
 
 /** None if supergraph/released does not exist. @param files the generated ones. */
 export async function generateReleaseChanges(

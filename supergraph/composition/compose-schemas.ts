@@ -1,13 +1,8 @@
 // The composition of any subgraphs, of this platform or of others.
 import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
-import {
-  defaultPrintOptions,
-  printSchema as printFederationSchema,
-  shallowOrderPrintedDefinitions,
-} from "@apollo/federation-internals";
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
 import { listOneOfInputs, withOneOfDefinition } from "@tributary/kit/federation/one-of";
-import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
+import { GraphQLError, Kind, lexicographicSortSchema, print, printSchema } from "graphql";
 import type { SubgraphSource } from "../subgraphs.ts";
 import {
   type CompositionError,
@@ -55,9 +50,10 @@ export function composeSchemas(
     return { ok: false, errors: [...compositionErrors, ...otherErrors] };
   }
   if (otherErrors.length > 0) return { ok: false, errors: otherErrors };
-  const { schema } = result;
-  if (description !== undefined) schema.schemaDefinition.description = description;
-  const supergraphSdl = printFederationSchema(schema, shallowOrderPrintedDefinitions(defaultPrintOptions));
+  if (description !== undefined) result.schema.schemaDefinition.description = description;
+  // The supergraph begins with its schema definition.
+  const supergraphSdl =
+    description === undefined ? result.supergraphSdl : `${printBlock(description)}\n${result.supergraphSdl}`;
   const oneOfInputs = new Set(parsed.flatMap(({ document }) => [...listOneOfInputs(document)]));
   return {
     ok: true,
@@ -65,6 +61,10 @@ export function composeSchemas(
     apiSdl: printApi(result, oneOfInputs),
     hints: [...versions.hints, ...findUnservedSubscriptions(parsed), ...toHints(result)],
   };
+}
+
+function printBlock(value: string): string {
+  return print({ kind: Kind.STRING, value, block: true });
 }
 
 function parseAll(sources: readonly SubgraphSource[]): {
