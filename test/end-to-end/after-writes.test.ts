@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 test("no read through a REST proxy is older than a write through it that was confirmed before", async () => {
-  const { stale, hits } = await writeAndRead({ writesByProxy: true, operations: 1_000 });
+  const { stale, hits } = await writeAndRead({ writesByProxy: true, operations: 500 });
   expect(stale).toEqual([]);
-  expect(hits).toBeGreaterThan(100);
+  expect(hits).toBeGreaterThan(50);
 });
 
 test("the control: reads are older than writes that bypass the proxy", async () => {
