@@ -61,10 +61,8 @@ test.each<[string, Partial<SubgraphRequest>]>([
 
 test("a request has at most 100 representations, and 100,000 characters", async () => {
   const { join, bodies } = setUp();
-  const many = Array.from({ length: 50 }, (_, i) => String(i));
-  void join(many);
-  void join(many);
-  void join(["1"]);
+  const many = Array.from({ length: 10 }, (_, i) => String(i));
+  for (let client = 0; client < 11; client++) void join(many);
   await setImmediate();
   expect(bodies.map((body) => body === "alone")).toEqual([false, true]);
   const body = "x".repeat(60_000);
@@ -72,6 +70,14 @@ test("a request has at most 100 representations, and 100,000 characters", async 
   void join(["2"], { body });
   await setImmediate();
   expect(bodies.slice(2)).toEqual([body, body]);
+});
+
+test("a client request with more than 10 representations is sent alone at once", async () => {
+  const { join, bodies } = setUp();
+  const many = Array.from({ length: 11 }, (_, i) => String(i));
+  void join(many);
+  void join(many);
+  expect(bodies).toEqual(["alone", "alone"]);
 });
 
 test("the request is aborted with its last client; one whose clients have left is not sent and not joined", async () => {

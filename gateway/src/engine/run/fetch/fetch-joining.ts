@@ -8,7 +8,8 @@ import { abortedFetch } from "./subgraph-client.ts";
 import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-response.ts";
 
-/** Of more, writing and dividing the lists costs as much as the requests that are saved. */
+/** Of one client request. Writing and dividing a longer list costs more than the request that is saved (`npm run bench`, workload heavy-varying). */
+const ownRepresentationsMax = 10;
 const representationsMax = 100;
 const bodyLengthMax = 100_000;
 /** After a failure, which joining may have caused. */
@@ -76,11 +77,10 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     return next(request, signal);
   }
 
-  function join(member: Member): Promise<FetchResult> {
+  function join(member: Member, count: number): Promise<FetchResult> {
     const { request, signal } = member;
     const { parts } = request;
     const key = parts.variables === "" ? parts.head : `${parts.head}${parts.variables}`;
-    const count = countRepresentations(parts);
     let group = groups.get(key);
     if (!group || !hasPlace(group, request, count)) {
       if (group) void send(group);
@@ -103,10 +103,11 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
 
   return (request, signal) => {
     const { parts, subgraph } = request;
-    if (parts.lists.length === 0 || !mayJoin(request)) return next(request, signal);
+    const count = countRepresentations(parts);
+    if (count === 0 || count > ownRepresentationsMax || !mayJoin(request)) return next(request, signal);
     const pauseEndMs = pausedUntilMs.get(subgraph);
     const isPaused = pauseEndMs !== undefined && performance.now() < pauseEndMs;
-    return isPaused ? next(request, signal) : join({ request, signal });
+    return isPaused ? next(request, signal) : join({ request, signal }, count);
   };
 }
 
