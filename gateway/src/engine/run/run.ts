@@ -23,7 +23,7 @@ import { divideByContext, type ObjectsByContext } from "./contexts.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
 import { withCacheMetadata } from "./caching/response-caching.ts";
 import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
-import { type EntityList, type ReadParts, writeBody } from "./fetch/cache-slots.ts";
+import { type EntityList, type ReadParts, writeBody } from "./fetch/request-body.ts";
 import type { Fetch } from "./fetch/subgraph-request.ts";
 import { requireSubgraph } from "./fetch/subgraph.ts";
 import type { FieldError } from "./field-errors.ts";
@@ -183,7 +183,8 @@ function fetchText(
   const { receipts } = scope;
   const subgraph = requireSubgraph(scope.subgraphs, service);
   const { forwardsAuthorization, requestHeaders, responseHeaders } = subgraph.settings;
-  const body = bodyOf(request, text, sets, run);
+  const parts = toReadParts(text, request, sets, run);
+  const body = bodyOf(request, text, parts, sets, run);
   // Also if the client does not send such a header: its response is not that of a client that does.
   const varies = requestHeaders?.varies === true;
   if (varies) scope.caching?.add(undefined);
@@ -205,7 +206,8 @@ function fetchText(
     order: fetches[0]?.joinIndex ?? 0,
     isShareable: isReadOnly && !isForClientOnly,
     repeats: mayRepeat && isReadOnly ? run.repeats : undefined,
-    cacheable: cache && { cache, listParts: () => toReadParts(text, request, sets, run) },
+    parts,
+    cache,
     wantsCaching,
   };
   const signal = scope.deadline.signal();
@@ -279,15 +281,20 @@ function treeOf({ plan, root, joins }: Run): ResponseTree {
 }
 
 /** Not memoized if it contains the client's variables, which are not among the sources. */
-function bodyOf(request: CompiledRequest, text: RequestText, sets: RepresentationSets, run: Run): string {
-  const { fetches, variables } = request;
+function bodyOf(
+  { fetches, variables }: CompiledRequest,
+  text: RequestText,
+  parts: ReadParts,
+  sets: RepresentationSets,
+  run: Run,
+): string {
   const write = () => {
     const representations: string[] = [];
     for (const [i, set] of sets.entries()) {
       const plan = fetches[i]?.representationPlan;
       if (set && plan) representations.push(`"${plan.variable}":[${set.text}]`);
     }
-    return writeBody(text.head, representations, writeVariables(variables, run.variables));
+    return writeBody(parts.head, representations, parts.variables);
   };
   return variables.length > 0 ? write() : memoizeIfShared(sets, text, run, write);
 }

@@ -3,32 +3,8 @@ import type { Json } from "@tributary/kit/json/json";
 import type { CacheHit, SubgraphCache } from "../caching/subgraph-cache.ts";
 import { createCachingCollector } from "../caching/response-caching.ts";
 import type { ComposedResult } from "../caching/whole-results.ts";
+import { type EntityList, type ReadParts, writeBody } from "./request-body.ts";
 import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-response.ts";
-
-export interface CacheableRead {
-  readonly cache: SubgraphCache;
-  /** Called at most once. */
-  listParts(): ReadParts;
-}
-
-export interface ReadParts {
-  /** `{"query":"…"`, up to the variables. */
-  readonly head: string;
-  /** The client's: JSON members, separated by commas. */
-  readonly variables: string;
-  readonly lists: readonly EntityList[];
-}
-
-export interface EntityList {
-  readonly variable: string;
-  readonly entitiesKey: string;
-  readonly representations: {
-    readonly count: number;
-    textOf(index: number): string;
-  };
-  /** False for null. */
-  isRequested(entity: unknown, index: number): boolean;
-}
 
 export interface Slot {
   readonly key: string;
@@ -63,17 +39,6 @@ export function listSlots(
       slots.push({ key: `${shortText} ${representations.textOf(index)}`, list, index });
   }
   return slots;
-}
-
-/**
- * The JSON of a request.
- * @param head `{"query":"…"`, up to the variables.
- * @param representations of each entity fetch, as JSON members.
- * @param clientVariables JSON members, separated by commas.
- */
-export function writeBody(head: string, representations: readonly string[], clientVariables: string): string {
-  const members = clientVariables === "" ? representations : [...representations, clientVariables];
-  return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
 }
 
 /** The request for these slots only. */

@@ -30,11 +30,12 @@ function setUp(seconds: number | undefined) {
     request.onResult?.(result);
     return Promise.resolve(result);
   });
-  const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
+  const parts = { head: '{"query":"{ me }"', variables: "", lists: [] };
   const read = (authorization?: string): SubgraphRequest => ({
     ...toRead('{"query":"{ me }"}'),
     authorization,
-    cacheable: { cache, listParts },
+    cache,
+    parts,
   });
   const fetchData = async (request: SubgraphRequest) => {
     const result = await fetch(request, signal);
@@ -70,9 +71,9 @@ test("a stale result, used because the fetch failed, must not be stored by other
     request.onResult?.(result);
     return Promise.resolve(result);
   });
-  const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
+  const parts = { head: '{"query":"{ me }"', variables: "", lists: [] };
   const scope = { caching: createCachingCollector() };
-  const read = { ...toRead('{"query":"{ me }"}', scope), cacheable: { cache, listParts } };
+  const read = { ...toRead('{"query":"{ me }"}', scope), cache, parts };
   expect(await fetch(read, signal)).toMatchObject({ data: { me: "public" }, caching: { seconds: 5 } });
   isDown = true;
   nowMs += 64_999;
@@ -105,9 +106,9 @@ test("after the deadline nothing is sent, also between the two requests of a cac
       return Promise.resolve(reply);
     },
   });
-  const listParts = () => ({ head: '{"query":"{ me }"', variables: "", lists: [] });
-  const cacheable = { cache: cache.of("notes")!, listParts };
-  const read = { ...toRead('{"query":"{ me }"}'), subgraph, authorization: "Bearer a", cacheable };
+  const parts = { head: '{"query":"{ me }"', variables: "", lists: [] };
+  const cached = { cache: cache.of("notes")!, parts };
+  const read = { ...toRead('{"query":"{ me }"}'), subgraph, authorization: "Bearer a", ...cached };
   await fetch(read, deadline);
   expect(sentCount).toBe(1);
   expect(await fetch(read, deadline)).toMatchObject({ kind: "abandoned" });

@@ -4,20 +4,19 @@ import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { withCacheMetadata } from "../caching/response-caching.ts";
 import type { CacheHit, SubgraphCache } from "../caching/subgraph-cache.ts";
 import {
-  type CacheableRead,
   compose,
   composeHits,
   findCauses,
   findStorable,
   listSlots,
   listValues,
-  type ReadParts,
   type SentSlots,
   type Slot,
   type SlotFetch,
   writeSlots,
 } from "./cache-slots.ts";
 import type { EntityFill } from "../caching/freshness.ts";
+import type { ReadParts } from "./request-body.ts";
 import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
@@ -29,11 +28,11 @@ interface Read extends ReadParts {
 
 export function withEntityCache(next: Fetch): Fetch {
   return (request, signal) =>
-    request.cacheable ? readThroughCache(request.cacheable, request, next, signal) : next(request, signal);
+    request.cache ? readThroughCache(request.cache, request, next, signal) : next(request, signal);
 }
 
 async function readThroughCache(
-  { cache, listParts }: CacheableRead,
+  cache: SubgraphCache,
   request: SubgraphRequest,
   next: Fetch,
   signal: AbortSignalLike,
@@ -46,7 +45,7 @@ async function readThroughCache(
   const mayUseWhole = mayUseStored && !scope.caching;
   const whole = mayUseWhole ? cache.findWhole(body, settledWrites) : undefined;
   if (whole) return whole;
-  const read: Read = { ...listParts(), cache, request, send: (sent) => next(sent, signal) };
+  const read: Read = { ...request.parts, cache, request, send: (sent) => next(sent, signal) };
   const hits = new Map<Slot, CacheHit>();
   const missing: Slot[] = [];
   const marked: Slot[] = [];

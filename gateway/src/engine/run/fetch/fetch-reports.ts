@@ -3,7 +3,8 @@ import type { CompiledPlan, CompiledRequest } from "../../plan/compile/compiled-
 import type { FetchResult } from "./subgraph-response.ts";
 
 /**
- * `cached`: nothing was sent, since the entity cache had everything. `shared`: an equal request was in flight, or had been sent for this operation.
+ * `cached`: nothing was sent, since the entity cache had everything. `shared`: an equal request was in flight, or had been sent for this operation,
+ * or its entities were in the request of another client.
  * `split`: the subgraph rejects the whole document, so its parts are sent singly. `skipped`: no object needs it, or an earlier mutation failed.
  */
 type Outcome = "sent" | "retried" | "cached" | "shared" | "split" | "skipped" | "failed";

@@ -2,6 +2,7 @@
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { toServiceDeadline } from "@tributary/kit/http/deadline";
 import { withEntityCache } from "./cached-fetch.ts";
+import { withJoining } from "./fetch-joining.ts";
 import { withMemo } from "./fetch-memo.ts";
 import { withSharing } from "./fetch-sharing.ts";
 import { createSend, type SendOptions } from "./send-request.ts";
@@ -14,12 +15,14 @@ export interface FetchOptions extends SendOptions {
 }
 
 /**
- * From the outside: the memo of the client request, the entity cache, sharing, the request itself. The entity cache is above sharing, so that what it lacks is fetched once for all clients; it can wait
+ * From the outside: the memo of the client request, the entity cache, sharing, joining, the request itself. The entity cache is above sharing, so that what it lacks is fetched once for all clients; it can wait
  * for a feed and send two requests, so the signal is checked again below it.
  */
 export function createFetch(o: FetchOptions): Fetch {
   const send = createSend(o);
-  const sendOnce = unlessAborted(o.fetchSharing ? withSharing(send, o.fetchObserver) : send);
+  const sendOnce = unlessAborted(
+    o.fetchSharing ? withSharing(withJoining(send, o.fetchObserver), o.fetchObserver) : send,
+  );
   return withMemo(o.entityCache ? unlessAborted(withEntityCache(sendOnce)) : sendOnce);
 }
 

@@ -6,9 +6,10 @@ import type { OperationIdentity } from "../../../observations.ts";
 import type { GraphqlRequestRecord } from "../../../telemetry/request-record.ts";
 import type { FetchProgress } from "./fetch-reports.ts";
 import type { CachingCollector } from "../caching/response-caching.ts";
-import type { CacheableRead } from "./cache-slots.ts";
+import type { SubgraphCache } from "../caching/subgraph-cache.ts";
 import type { ForwardedHeaders } from "../../../subgraph-settings/request-headers.ts";
 import type { CollectedHeaders } from "../../../subgraph-settings/response-headers.ts";
+import type { ReadParts } from "./request-body.ts";
 import type { Subgraph } from "./subgraph.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
@@ -60,8 +61,10 @@ export interface SubgraphRequest extends ReadIdentity {
   readonly isShareable: boolean;
   /** Results of this client request that an equal request may repeat; undefined if none can be equal. */
   readonly repeats: Map<string, Promise<FetchResult>> | undefined;
+  /** Of the body that the client request needs: the entity cache sends others. */
+  readonly parts: ReadParts;
   /** For a request that is read through the entity cache. */
-  readonly cacheable: CacheableRead | undefined;
+  readonly cache: SubgraphCache | undefined;
   /** `body` has the extension then (`withCacheMetadata`). */
   readonly wantsCaching: boolean;
   /** Undefined unless a developer asks for the plan. */

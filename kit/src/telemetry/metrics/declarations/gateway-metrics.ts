@@ -154,7 +154,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_subgraph_fetches_shared_total: {
     kind: "counter",
-    help: "Fetches that shared the response of an equal fetch in flight.",
+    help: "Fetches that were sent with another one: an equal one in flight, or one for other entities.",
     labels: ["subgraph"],
   },
   tributary_gateway_entity_cache_lookups_total: {

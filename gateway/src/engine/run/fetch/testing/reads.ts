@@ -32,7 +32,8 @@ export function toRead(body: string, scope: Partial<ClientRequest> = {}): Subgra
     order: 0,
     isShareable: true,
     repeats: undefined,
-    cacheable: undefined,
+    parts: { head: body, variables: "", lists: [] },
+    cache: undefined,
     wantsCaching: false,
   };
 }
