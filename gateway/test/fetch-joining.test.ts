@@ -82,9 +82,9 @@ test("what depends on a client is fetched for it alone", async () => {
   expect(responses.map(({ body }) => body.data.items[0].seenBy)).toEqual([
     "Bearer a",
     "Bearer b",
-    "nobody",
+    "no caller",
     "Bearer a",
-    "nobody",
+    "no caller",
   ]);
   expect(takeStockRequests()).toHaveLength(3);
 });
@@ -261,7 +261,7 @@ function startStock(): Promise<RunningSubgraph> {
           return asked.startsWith("huge") ? "x".repeat(30_000) : `label of ${asked}`;
         },
         seenBy: (_: unknown, __: unknown, { headers }: { headers: { authorization?: string } }) =>
-          headers.authorization ?? "nobody",
+          headers.authorization ?? "no caller",
       },
       Place: {
         __resolveReference: find,
