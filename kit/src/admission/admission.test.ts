@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { type Admission, type AdmissionState, createAdmission } from "./admission.ts";
 import { createCallerCosts } from "./caller-costs.ts";
 import { type PriorityClass, priorityClasses } from "./priority.ts";
@@ -222,6 +222,31 @@ test("the limit falls while admitted requests block the event loop, and rises wh
   expect(limit).toBeLessThanOrEqual(200);
   expect(await admission.enter("background", "ada")).toBe(true);
   expect(readState().limit).toBeGreaterThan(limit);
+});
+
+test("a request of any class that has waited 10 s in a short queue is rejected", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "setImmediate", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  start(true, () => 20);
+  // These wait for a slow service, and never end.
+  list(64, "normal").forEach((priority) => void admission.enter(priority, "ada"));
+  await vi.advanceTimersByTimeAsync(1_000);
+  list(10, "critical").forEach((priority) => void admission.enter(priority, "ada"));
+  list(10, "normal").forEach((priority) => void admission.enter(priority, "ada"));
+  await vi.advanceTimersByTimeAsync(9_990);
+  expect(rejected).toEqual([]);
+  await vi.advanceTimersByTimeAsync(20);
+  expect(rejected).toEqual([...list(10, "critical"), ...list(10, "normal")]);
+  expect(readState()).toMatchObject({ inFlight: 64, waiting: 0 });
+});
+
+test("at most 4,000 requests wait, of whatever class", () => {
+  start();
+  const entered = list(64 + 4_001, "critical").map((priority) => admission.enter(priority, "ada"));
+  expect(entered.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => true));
+  expect(entered.slice(64, -1)).not.toContain(false);
+  expect(entered.at(-1)).toBe(false);
+  expect(readState()).toMatchObject({ inFlight: 64, waiting: 4_000 });
 });
 
 test("with admission off, every request is admitted at once", () => {

@@ -55,6 +55,10 @@ const limitMin = 4;
 const limitUnlessSaturated = 64;
 /** While no request waits. */
 const sampleEveryMs = 10;
+/** Of any class, while the queue is not standing: a slow service keeps the places of a low limit. As long as a service's own time by default. */
+const shortQueueWaitMsMax = 10_000;
+/** Of all classes. A bound of memory: critical requests have no other, and an embedded gateway has no REQUESTS_IN_FLIGHT_MAX. */
+const waitingMax = 4_000;
 /**
  * A standing queue has `shortQueueMax` places: rejecting a further request at once costs the least. Of equally important requests the newest is served
  * first, because its client will wait for it the longest; the others are rejected after this time.
@@ -98,7 +102,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const nowMs = performance.now();
     const loopDelayMs = nowMs - scheduledMs - tickMs;
     limit.adjust(Math.max(loopDelayMs, queueDelayMs()), inFlight);
-    if (queue.isStanding) rejectExpired(waiting, queue, nowMs);
+    rejectExpired(waiting, queue, nowMs);
     admitWaiting();
     queue.update(waiting.length, nowMs);
     isTickScheduled = waiting.length > 0;
@@ -123,6 +127,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   return {
     enter(priority, callerKey) {
       if (inFlight < limit.value && waiting.length === 0) return countDecision(priority, true);
+      if (waiting.length >= waitingMax) return countDecision(priority, false);
       const bucket = callerCosts.bucketOf(callerKey);
       const queueHasPlace = !queue.isStanding || waiting.length < shortQueueMax;
       if (queueHasPlace || waiting.outranks(priority, bucket)) return wait(priority, bucket);
@@ -164,7 +169,9 @@ function chooseOrder(length: number, isStanding: boolean): TakeOrder {
 }
 
 function rejectExpired(waiting: WaitingRequests, queue: StandingQueue, nowMs: number): void {
-  const takeExpired = () => waiting.takeExpired(nowMs - waitMsMax, nowMs - criticalWaitMsMax);
+  const normalMsMax = queue.isStanding ? waitMsMax : shortQueueWaitMsMax;
+  const criticalMsMax = queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax;
+  const takeExpired = () => waiting.takeExpired(nowMs - normalMsMax, nowMs - criticalMsMax);
   for (let expired = takeExpired(); expired !== undefined; expired = takeExpired()) {
     expired.decide(false);
     queue.recordRejection(nowMs);

@@ -16,7 +16,7 @@ export interface TelemetryConfig {
   /** For /metrics and probes. 0 takes any free port. Undefined: no listener. */
   readonly adminPort: number | undefined;
   readonly adminHost: string;
-  /** `sampled`: traced requests, and the first of each kind that failed by a fault of the platform. */
+  /** `sampled`: traced requests, and the first of each kind that failed by a fault of the platform other than overload. */
   readonly accessLog: "all" | "sampled" | "off";
   readonly tracing: TracingConfig;
   readonly build: { readonly version: string; readonly revision: string };
@@ -44,7 +44,7 @@ export function readTelemetryConfig(env: EnvironmentReader, defaults: TelemetryD
     accessLog: env.choice("ACCESS_LOG", {
       fallback: "sampled",
       of: ["all", "sampled", "off"],
-      why: "which requests get a log line; sampled: those that are traced, and the first of equal failures of the platform, which are counted",
+      why: "which requests get a log line; sampled: those that are traced, and the first of equal failures of the platform, which are counted; not rejections because of overload",
     }),
     tracing: readTracingConfig(env, defaults),
   };

@@ -10,7 +10,7 @@ export interface FailedRequestKind extends FailureKind {
 }
 
 export interface AccessLog<Kind extends FailureKind> {
-  /** @param hasFailed by a fault of the platform, not of the client. */
+  /** @param hasFailed by a fault of the platform, not of the client; false for a rejection because of overload. */
   isWanted(span: Span | undefined, hasFailed: boolean): boolean;
   /** For a request for which `isWanted` is true. @param failure the kind of failure; undefined if the request has not failed. */
   write(span: Span | undefined, failure: Kind | undefined, fields: object): void;
@@ -20,7 +20,7 @@ export interface AccessLog<Kind extends FailureKind> {
 const message = "request completed";
 
 /**
- * With `sampled`, the lines and the counts together are all failed requests.
+ * With `sampled`, the lines and the counts together are all failed requests, without those that admission rejected.
  * @param manyValued the field of a kind that becomes `other` for further kinds, after 100 of a service.
  */
 export function createAccessLog<Kind extends FailureKind>(
