@@ -25,8 +25,10 @@ describe("the planner pool", () => {
   let pool: PlannerPool;
   let observations: GatewayObservation[];
   const running = new Set<Worker>();
+  let startedCount = 0;
   const addWorker = (message: unknown) => {
     const { worker } = message as { readonly worker: Worker };
+    startedCount++;
     running.add(worker);
     worker.once("exit", () => running.delete(worker));
   };
@@ -226,6 +228,17 @@ describe("the planner pool", () => {
       expect(next).toMatchObject({ supergraphs: ["one", "two"] });
       expect(next.threadId).not.toBe(threadId);
       expect(kinds()).not.toContain("planner-replaced");
+    });
+
+    test("is the only one that an operation starts", async () => {
+      const { plan } = await setUp({ workers: 3, idleMsMax: 20 });
+      await untilAllEnded();
+      const countBefore = startedCount;
+      await plan("{ a }");
+      expect(startedCount - countBefore).toBe(1);
+      await untilAllEnded();
+      await Promise.all([plan("{ b }"), plan("{ c }")]);
+      expect(startedCount - countBefore).toBe(3);
     });
 
     test("loses no operation that is sent while it ends", async () => {

@@ -53,8 +53,8 @@ export interface PlannerPoolOptions {
    */
   readonly workerHeapMbMax?: number;
   /**
-   * A worker without jobs for this time is ended, a minute by default, since it takes a third of the process's memory. The next job starts a
-   * worker: it waits until that has loaded the supergraphs in use.
+   * A worker without jobs for this time is ended, a minute by default, since it takes a third of the process's memory. The next job that no
+   * running worker takes starts one, and waits until that has loaded the supergraphs in use.
    */
   readonly idleMsMax?: number;
 }
@@ -137,8 +137,9 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
       queue.add({ task, cpuMsMax: planTimeoutMs, settle }, planningCostOf(task));
-      // A worker that takes the job at once leaves the ended ones as they are.
-      for (const slot of slots) if (queue.count() > 0) slot.notify();
+      for (const slot of slots) slot.notify();
+      // No running worker has taken the job: one of those that were ended is started for it.
+      if (queue.count() > 0) slots.some((slot) => slot.wakeIfAsleep());
     });
   }
 
