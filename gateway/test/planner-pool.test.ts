@@ -129,6 +129,7 @@ describe("the planner pool", () => {
   describe("queued operations", () => {
     test("are limited in number", async () => {
       const { plan } = await setUp({ planTimeoutMs: 300, queuedJobsMax: 1 });
+      await plan("{ a }");
       const hanging = plan("hang");
       const queued = plan("{ a }");
       await expect(plan("{ b }")).rejects.toMatchObject({
@@ -143,6 +144,7 @@ describe("the planner pool", () => {
 
     test("are planned by length, then in order of arrival", async () => {
       const { plan } = await setUp();
+      await plan("{ a }");
       const order: string[] = [];
       const operations = ["{ first }", "{ long long }", "{ a }", "{ b }"];
       await Promise.all(operations.map((operation) => plan(operation).then(() => order.push(operation))));
@@ -215,6 +217,31 @@ describe("the planner pool", () => {
       expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
       await expect(second.plan("hang", [])).rejects.toThrow(Rejection);
       expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
+    });
+  });
+
+  describe("a worker's planner", () => {
+    test("is warmed by a task of its own before it plans the first operation", async () => {
+      const { plan } = await setUp();
+      expect(await plan("{ a }")).toMatchObject({ warmed: ["one"], plannedBefore: 0 });
+    });
+
+    test("is warmed again in the worker that replaces a lost or an ended one", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 300, idleMsMax: 2_000 });
+      await pool.load("two");
+      const hanging = plan("hang");
+      const queued = plan("{ a }");
+      await expect(hanging).rejects.toThrow(Rejection);
+      expect(await queued).toMatchObject({ warmed: ["one", "two"], plannedBefore: 0 });
+      await untilAllEnded();
+      expect(await plan("{ b }")).toMatchObject({ warmed: ["one", "two"], plannedBefore: 0 });
+    });
+
+    test("is not warmed again if that ended the worker", async () => {
+      await setUp();
+      const second = await pool.load("cannot warm");
+      expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["one", "cannot warm"], warmed: ["one"] });
+      expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(1);
     });
   });
 
@@ -319,6 +346,7 @@ describe("tasks of a worker", () => {
     expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
     const planned = await run({ kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] });
     expect(servicesOf(planned)).toEqual(["books", "ratings"]);
+    expect(await run({ kind: "warm", id: 1 })).toEqual({ kind: "done" });
     expect(await run({ kind: "drop", id: 1 })).toEqual({ kind: "done" });
     expect(await run({ kind: "plan", id: 1, operationText: "{ books { title } }", enabledLabels: [] })).toMatchObject({
       kind: "failed",

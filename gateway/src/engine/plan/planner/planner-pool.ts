@@ -7,15 +7,15 @@
 //
 // A *task* is one message to a worker, and a *job* is a task with its limit of CPU time and the callback that gets its outcome. Each worker has a
 // slot, which runs its jobs one by one, in this order:
-//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use
-//   setup jobs   for this worker: load or drop one supergraph
+//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use and warm their planners
+//   setup jobs   for this worker: load, warm or drop one supergraph
 //   queued jobs  for any worker: plan one operation, or execute one large introspection
 import { UnusableSupergraph } from "../../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { type PlannerWorker, type PlannerWorkerOptions, startPlannerWorker } from "./planner-worker.ts";
 import { createSupergraphPlanner, type RunTask, type SupergraphPlanner, toError } from "./supergraph-planner.ts";
-import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./worker-messages.ts";
+import type { IntrospectTask, LoadTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./worker-messages.ts";
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
 
 export interface PlannerPool {
@@ -64,6 +64,9 @@ const workerStartMsMax = 2_000;
 
 const defaultWorkerFile = new URL("worker-entry.ts", import.meta.url);
 
+/** What a new worker runs for each supergraph in use, by id. */
+type StartTasks = Map<number, readonly Task[]>;
+
 type LoadResult =
   | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
   /** `outcome` is that of the first worker that did not load the supergraph. */
@@ -72,8 +75,7 @@ type LoadResult =
 export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   const { workers, planTimeoutMs, observe, idleMsMax = 60_000 } = options;
   const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
-  /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
-  const supergraphs = new Map<number, string>();
+  const startTasks: StartTasks = new Map();
   /** Called for each queued job that a worker takes, also for an introspection. */
   const onTaken = (waitedMs: number) => observe({ kind: "plan-started", waitedMs });
   const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
@@ -81,8 +83,8 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost, isAwaited) => startWorker(options, { onLost, isAwaited, isFirstLoadKnown: supergraphs.size > 0 }),
-      listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
+      start: (onLost, isAwaited) => startWorker(options, { onLost, isAwaited, isFirstLoadKnown: startTasks.size > 0 }),
+      listStartJobs: () => listStartJobs(startTasks, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
       idleMsMax,
@@ -100,14 +102,9 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
     const id = ++lastId;
-    const task: Task = { kind: "load", id, supergraphSdl, isKnown: false };
+    const task: LoadTask = { kind: "load", id, supergraphSdl, isKnown: false };
     const outcomes = await Promise.all(
-      slots.map(async (slot) => {
-        const outcome = await runSetupTask(slot, task, loadTimeoutMs);
-        // Added only after a worker has loaded it: a supergraph that ends every worker must not become a start job.
-        if (outcome.kind === "loaded") supergraphs.set(id, supergraphSdl);
-        return outcome;
-      }),
+      slots.map((slot) => loadInto(slot, task, { startTasks, cpuMsMax: loadTimeoutMs })),
     );
     const failure = outcomes.find(({ kind }) => kind !== "loaded");
     if (failure) {
@@ -124,7 +121,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   /** Returns at once; the workers drop the supergraph later. A replacement of a worker does not load it any more. */
   function release(id: number): void {
-    supergraphs.delete(id);
+    startTasks.delete(id);
     for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
   }
 
@@ -166,13 +163,32 @@ function startWorker(
   return startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent, ...start, onLogEntry: observe });
 }
 
+/** Resolves before the planner is warmed: meanwhile the main thread builds its schemas. */
+async function loadInto(
+  slot: WorkerSlot,
+  task: LoadTask,
+  { startTasks, cpuMsMax }: { readonly startTasks: StartTasks; readonly cpuMsMax: number },
+): Promise<TaskOutcome> {
+  const { id } = task;
+  const outcome = await runSetupTask(slot, task, cpuMsMax);
+  if (outcome.kind !== "loaded") return outcome;
+  // A task becomes a start task only after a worker has done it: one that ends every worker must not.
+  const startTask: Task = { ...task, isKnown: true };
+  if (!startTasks.has(id)) startTasks.set(id, [startTask]);
+  const warmTask: Task = { kind: "warm", id };
+  const settle = ({ kind }: TaskOutcome) => {
+    if (kind === "done" && startTasks.has(id)) startTasks.set(id, [startTask, warmTask]);
+  };
+  slot.addSetupJob({ task: warmTask, cpuMsMax, settle });
+  return outcome;
+}
+
 /**
  * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
  * supergraph fail in it.
  */
-function listStartJobs(supergraphs: ReadonlyMap<number, string>, cpuMsMax: number): PlannerJob[] {
-  const tasks: Task[] = [{ kind: "start" }];
-  for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl, isKnown: true });
+function listStartJobs(startTasks: StartTasks, cpuMsMax: number): PlannerJob[] {
+  const tasks: Task[] = [{ kind: "start" }, ...[...startTasks.values()].flat()];
   return tasks.map((task) => ({ task, cpuMsMax, settle: () => {} }));
 }
 

@@ -4,7 +4,7 @@ import type { PlannerWorker } from "./planner-worker.ts";
 import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
 
 export interface WorkerSlot {
-  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
+  /** Adds a setup job (load, warm or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
   addSetupJob(job: PlannerJob): void;
   /** To be called when the queue has a new job. A worker that was ended is not started. */
   notify(): void;
@@ -17,7 +17,7 @@ export interface WorkerSlot {
 export interface WorkerSlotOptions {
   /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
   readonly start: (onLost: (lost: WorkerLost) => void, isAwaited: boolean) => PlannerWorker;
-  /** The jobs that a new worker runs first: they load the supergraphs in use. */
+  /** The jobs that a new worker runs first: they load and warm the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
   /** Takes the next job from the queue that all slots share. */
   readonly takeQueuedJob: () => PlannerJob | undefined;
