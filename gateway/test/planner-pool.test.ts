@@ -257,6 +257,14 @@ describe("the planner pool", () => {
       expect(kinds()).not.toContain("planner-replaced");
     });
 
+    test("may take longer to load a supergraph than an operation may wait for a running worker", async () => {
+      const { loaded } = await setUp({ idleMsMax: 20, waitMsMax: 1_000 });
+      const slow = await pool.load("wait 2000");
+      loaded.release();
+      await untilAllEnded();
+      expect(await planWith(slow, "{ a }")).toMatchObject({ supergraphs: ["wait 2000"] });
+    });
+
     test("is the only one that an operation starts", async () => {
       const { plan } = await setUp({ workers: 3, idleMsMax: 20 });
       await untilAllEnded();

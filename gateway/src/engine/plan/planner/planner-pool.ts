@@ -43,7 +43,10 @@ export interface PlannerPoolOptions {
   readonly workerFile?: URL;
   /** The greatest number of queued jobs, 1,000 by default. Running jobs do not count. */
   readonly queuedJobsMax?: number;
-  /** How long a job may be queued. Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
+  /**
+   * How long a job may be queued, besides the time that the last load of a supergraph took: the job may wait for a worker that has just started.
+   * Default: twice `planTimeoutMs`, plus 2 s for the start of the thread.
+   */
   readonly waitMsMax?: number;
   /** The CPU time of each start job and setup job, 60 s by default. */
   readonly loadTimeoutMs?: number;
@@ -78,7 +81,8 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   const startTasks: StartTasks = new Map();
   /** Called for each queued job that a worker takes, also for an introspection. */
   const onTaken = (waitedMs: number) => observe({ kind: "plan-started", waitedMs });
-  const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
+  let lastLoadMs = 0;
+  const queue = createJobQueue({ queuedJobsMax, waitMsMax: () => waitMsMax + lastLoadMs, onTaken });
   let lastId = 0;
 
   const slots = Array.from({ length: workers }, () =>
@@ -103,6 +107,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
     const id = ++lastId;
     const task: LoadTask = { kind: "load", id, supergraphSdl, isKnown: false };
+    const startedMs = performance.now();
     const outcomes = await Promise.all(
       slots.map((slot) => loadInto(slot, task, { startTasks, cpuMsMax: loadTimeoutMs })),
     );
@@ -111,6 +116,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
       release(id);
       return { kind: "failed", outcome: failure };
     }
+    lastLoadMs = performance.now() - startedMs;
     // All workers return the same `loaded`; the first one is used.
     const loaded = outcomes.find((outcome) => outcome.kind === "loaded");
     if (!loaded) throw new Error("A planner pool needs at least one worker.");
