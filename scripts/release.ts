@@ -32,7 +32,7 @@ execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--of
 // The next changes are compared with what this release publishes.
 for (const name of ["api.graphql", "supergraph.graphql", "routes.json", "openapi"])
   cpSync(join(root, "supergraph", name), join(root, "supergraph/released", name), { recursive: true });
-rmSync(join(root, "supergraph/released/openapi/changes.json"));
+rmSync(join(root, "supergraph/released/openapi/changes.json"), { force: true });
 execFileSync(process.execPath, [join(root, "scripts/generate.ts")], { cwd: root, stdio: "inherit" });
 console.log(`Version ${version}: review CHANGELOG.md.`);
 

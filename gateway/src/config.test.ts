@@ -49,6 +49,10 @@ describe("the configuration", () => {
     ]);
   });
 
+  test("the URL of the REST proxy is used without a slash at its end", () => {
+    expect(readConfig({ ...enough, REST_PROXY_URL: "http://a/rest/" }).restProxyUrl).toBe("http://a/rest");
+  });
+
   test.each<[Environment, RegExp]>([
     [{}, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
     [{ ...enough, SUPERGRAPH_URL: "http://x" }, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],

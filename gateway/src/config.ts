@@ -78,7 +78,7 @@ export function readConfig(environment: Environment, file: SettingsFile = {}) {
       restProxyUrl: readDevelopmentUrl(env, profile, {
         name: "REST_PROXY_URL",
         why: "the REST proxy, to which the front page and GraphiQL link",
-      }),
+      })?.replace(/\/+$/, ""),
       traceUrlTemplate: readTraceUrlTemplate(env, profile),
     };
   });

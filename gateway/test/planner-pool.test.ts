@@ -25,8 +25,10 @@ describe("the planner pool", () => {
   let pool: PlannerPool;
   let observations: GatewayObservation[];
   const running = new Set<Worker>();
+  let startedCount = 0;
   const addWorker = (message: unknown) => {
     const { worker } = message as { readonly worker: Worker };
+    startedCount++;
     running.add(worker);
     worker.once("exit", () => running.delete(worker));
   };
@@ -127,6 +129,7 @@ describe("the planner pool", () => {
   describe("queued operations", () => {
     test("are limited in number", async () => {
       const { plan } = await setUp({ planTimeoutMs: 300, queuedJobsMax: 1 });
+      await plan("{ a }");
       const hanging = plan("hang");
       const queued = plan("{ a }");
       await expect(plan("{ b }")).rejects.toMatchObject({
@@ -141,6 +144,7 @@ describe("the planner pool", () => {
 
     test("are planned by length, then in order of arrival", async () => {
       const { plan } = await setUp();
+      await plan("{ a }");
       const order: string[] = [];
       const operations = ["{ first }", "{ long long }", "{ a }", "{ b }"];
       await Promise.all(operations.map((operation) => plan(operation).then(() => order.push(operation))));
@@ -216,6 +220,31 @@ describe("the planner pool", () => {
     });
   });
 
+  describe("a worker's planner", () => {
+    test("is warmed by a task of its own before it plans the first operation", async () => {
+      const { plan } = await setUp();
+      expect(await plan("{ a }")).toMatchObject({ warmed: ["one"], plannedBefore: 0 });
+    });
+
+    test("is warmed again in the worker that replaces a lost or an ended one", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 300, idleMsMax: 2_000 });
+      await pool.load("two");
+      const hanging = plan("hang");
+      const queued = plan("{ a }");
+      await expect(hanging).rejects.toThrow(Rejection);
+      expect(await queued).toMatchObject({ warmed: ["one", "two"], plannedBefore: 0 });
+      await untilAllEnded();
+      expect(await plan("{ b }")).toMatchObject({ warmed: ["one", "two"], plannedBefore: 0 });
+    });
+
+    test("is not warmed again if that ended the worker", async () => {
+      await setUp();
+      const second = await pool.load("cannot warm");
+      expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["one", "cannot warm"], warmed: ["one"] });
+      expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(1);
+    });
+  });
+
   describe("an idle worker", () => {
     test("is ended, and the next operation gets one that has every supergraph", async () => {
       const { plan } = await setUp({ idleMsMax: 20 });
@@ -226,6 +255,25 @@ describe("the planner pool", () => {
       expect(next).toMatchObject({ supergraphs: ["one", "two"] });
       expect(next.threadId).not.toBe(threadId);
       expect(kinds()).not.toContain("planner-replaced");
+    });
+
+    test("may take longer to load a supergraph than an operation may wait for a running worker", async () => {
+      const { loaded } = await setUp({ idleMsMax: 20, waitMsMax: 1_000 });
+      const slow = await pool.load("wait 2000");
+      loaded.release();
+      await untilAllEnded();
+      expect(await planWith(slow, "{ a }")).toMatchObject({ supergraphs: ["wait 2000"] });
+    });
+
+    test("is the only one that an operation starts", async () => {
+      const { plan } = await setUp({ workers: 3, idleMsMax: 20 });
+      await untilAllEnded();
+      const countBefore = startedCount;
+      await plan("{ a }");
+      expect(startedCount - countBefore).toBe(1);
+      await untilAllEnded();
+      await Promise.all([plan("{ b }"), plan("{ c }")]);
+      expect(startedCount - countBefore).toBe(3);
     });
 
     test("loses no operation that is sent while it ends", async () => {
@@ -306,6 +354,7 @@ describe("tasks of a worker", () => {
     expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
     const planned = await run({ kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] });
     expect(servicesOf(planned)).toEqual(["books", "ratings"]);
+    expect(await run({ kind: "warm", id: 1 })).toEqual({ kind: "done" });
     expect(await run({ kind: "drop", id: 1 })).toEqual({ kind: "done" });
     expect(await run({ kind: "plan", id: 1, operationText: "{ books { title } }", enabledLabels: [] })).toMatchObject({
       kind: "failed",

@@ -65,6 +65,7 @@ test("production has no default addresses and origins, and all problems are repo
 
 test("only a development has a token issuer for the pages", () => {
   expect(readConfig({ ISSUER_URL: "http://127.0.0.1:4020" }, []).issuerUrl).toBe("http://127.0.0.1:4020");
+  expect(readConfig({ GATEWAY_URL: "http://127.0.0.1:4000/" }, []).gatewayUrl).toBe("http://127.0.0.1:4000");
   expect(() => readConfig({ ...inProduction, ISSUER_URL: "http://127.0.0.1:4020" }, [])).toThrow(
     "ISSUER_URL is for PROFILE=development",
   );

@@ -56,7 +56,7 @@ export function readConfig(environment: Environment, services: readonly string[]
       gatewayUrl: readDevelopmentUrl(env, profile, {
         name: "GATEWAY_URL",
         why: "the GraphQL gateway, to which the pages link",
-      }),
+      })?.replace(/\/+$/, ""),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "rest-proxy", callers: "clients" }),

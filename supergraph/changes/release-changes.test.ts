@@ -63,6 +63,41 @@ test("the changes since the release are listed for both APIs, breaking ones firs
   });
 });
 
+test("what was removed from a type or field with a new description, interface or member is listed", async () => {
+  const graphql = await listGraphqlChanges(
+    `type Query { user(id: ID): User any: Any } type User { id: ID name: String } union Any = User interface Named { name: String }`,
+    `type Query { "By id." user: User any: Any } "A user." type User implements Named { name: String }
+      union Any = User | Bot type Bot { id: ID } interface Named { name: String }`,
+  );
+  expect(graphql).toEqual([
+    { level: "breaking", message: "Argument `id: ID` was removed from field `Query.user`." },
+    { level: "breaking", message: "Field `id` was removed from object type `User`." },
+    { level: "dangerous", message: "`User` object implements `Named` interface." },
+    { level: "dangerous", message: "Member `Bot` was added to Union type `Any`." },
+    { level: "safe", message: "Type `Bot` was added." },
+  ]);
+});
+
+test("apostrophes in quoted texts remain", async () => {
+  const graphql = await listGraphqlChanges(
+    `type Query { a: ID b: ID @deprecated(reason: "It isn't set") }`,
+    `type Query { a: ID b: ID @deprecated(reason: "Don't use it") }`,
+  );
+  expect(graphql).toContainEqual({
+    level: "safe",
+    message: "Deprecation reason on field `Query.b` has changed from 'It isn't set' to 'Don't use it'.",
+  });
+});
+
+async function listGraphqlChanges(before: string, after: string): Promise<unknown> {
+  const root = mkdtempSync(join(tmpdir(), "release-changes-"));
+  writeFileSync(join(root, "package.json"), '{"version":"1.2.3"}');
+  const files = { ...released, "supergraph/api.graphql": before };
+  for (const [path, content] of Object.entries(files)) write(root, path.replace("/", "/released/"), content);
+  const changes = await generate(root, { ...files, "supergraph/api.graphql": after });
+  return (changes as { readonly graphql: unknown }).graphql;
+}
+
 async function generate(root: string, files: Readonly<Record<string, string>>): Promise<unknown> {
   const generated = Object.entries(files).map(([path, content]) => ({ path, content }));
   const [file] = await generateReleaseChanges(root, [], generated);

@@ -23,6 +23,11 @@ interface ReleaseChange {
 /** A description is no part of the contract. graphql-inspector gives the arguments and locations of a directive its path. */
 const ignoredType = /_DESCRIPTION_|^DIRECTIVE_(?:ARGUMENT|LOCATION)_ADDED$/;
 
+/** The path is that of the new element. Of `UNION_MEMBER_ADDED`, `TYPE_DESCRIPTION_ADDED` and others it is that of an element that existed. */
+const newElementType = /^(?:TYPE|FIELD|FIELD_ARGUMENT|INPUT_FIELD|ENUM_VALUE|DIRECTIVE)_ADDED$/;
+/** Not an apostrophe in a quoted text, which graphql-inspector escapes. */
+const quotedName = /(?<![\w\\])'([\w.@!:[\] ]+)'(?!\w)/g;
+
 /** None if supergraph/released does not exist. @param files the generated ones. */
 export async function generateReleaseChanges(
   root: string,
@@ -49,11 +54,15 @@ export async function generateReleaseChanges(
 
 async function listGraphqlChanges(released: PlatformState, now: PlatformState): Promise<readonly ReleaseChange[]> {
   const differences = await compareSchemas(released.graph.apiSdl, now.graph.apiSdl);
-  const added = differences.filter(({ difference: { type } }) => String(type).endsWith("_ADDED"));
+  const added = differences.filter(({ difference: { type } }) => newElementType.test(String(type)));
   const addedPaths = new Set(added.map(({ difference: { path } }) => path));
   return differences
     .filter(({ difference: { type, path } }) => !ignoredType.test(String(type)) && !isPartOf(addedPaths, path))
-    .map(({ level, difference: { message } }) => ({ level, message: `${message.replaceAll("'", "`")}.` }));
+    .map(({ level, difference: { message } }) => ({ level, message: `${toMarkdown(message)}.` }));
+}
+
+function toMarkdown(message: string): string {
+  return message.replaceAll(quotedName, "`$1`").replaceAll(String.raw`\'`, "'");
 }
 
 /** A field of a new type, an argument of a new field and so on. */

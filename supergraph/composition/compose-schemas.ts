@@ -2,7 +2,7 @@
 import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
 import { listOneOfInputs, withOneOfDefinition } from "@tributary/kit/federation/one-of";
-import { GraphQLError, Kind, lexicographicSortSchema, print, printSchema } from "graphql";
+import { GraphQLError, Kind, lexicographicSortSchema, parse, print, printSchema } from "graphql";
 import type { SubgraphSource } from "../subgraphs.ts";
 import {
   type CompositionError,
@@ -51,9 +51,8 @@ export function composeSchemas(
   }
   if (otherErrors.length > 0) return { ok: false, errors: otherErrors };
   if (description !== undefined) result.schema.schemaDefinition.description = description;
-  // The supergraph begins with its schema definition.
   const supergraphSdl =
-    description === undefined ? result.supergraphSdl : `${printBlock(description)}\n${result.supergraphSdl}`;
+    description === undefined ? result.supergraphSdl : replaceDescription(result.supergraphSdl, description);
   const oneOfInputs = new Set(parsed.flatMap(({ document }) => [...listOneOfInputs(document)]));
   return {
     ok: true,
@@ -63,8 +62,12 @@ export function composeSchemas(
   };
 }
 
-function printBlock(value: string): string {
-  return print({ kind: Kind.STRING, value, block: true });
+/** The supergraph begins with its schema definition, which has the description of a subgraph's. */
+function replaceDescription(supergraphSdl: string, value: string): string {
+  const [schema] = parse(supergraphSdl).definitions;
+  const earlier = schema?.kind === Kind.SCHEMA_DEFINITION ? schema.description : undefined;
+  const rest = supergraphSdl.slice(earlier?.loc?.end ?? 0).trimStart();
+  return `${print({ kind: Kind.STRING, value, block: true })}\n${rest}`;
 }
 
 function parseAll(sources: readonly SubgraphSource[]): {

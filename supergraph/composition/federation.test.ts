@@ -1,3 +1,4 @@
+import { Kind, parse } from "graphql";
 import { expect, test } from "vitest";
 import { composeSubgraphs } from "../compose.ts";
 
@@ -18,6 +19,20 @@ test("a subgraph that links v2.15 composes as v2.14, with a notice that names it
         "services/a/schema.graphql:1:15 (@tributary/a-team) links v2.15 of the federation specification. It composes as v2.14, which has the same directives.",
     },
   ]);
+});
+
+test("the description of the graph replaces that of a subgraph's schema definition", () => {
+  const { supergraphSdl, apiSdl } = composed(
+    `${link("v2.3")}"""\nOf "a".\n"""\nschema { query: Query }\ntype Query { a: Int }`,
+    `${link("v2.3")}type Query { b: Int }`,
+  );
+  for (const sdl of [supergraphSdl, apiSdl]) {
+    const [schema] = parse(sdl).definitions;
+    expect(schema).toMatchObject({
+      kind: Kind.SCHEMA_DEFINITION,
+      description: { value: expect.stringMatching(/^Users, /) },
+    });
+  }
 });
 
 test("an error in a subgraph that links v2.15 has its place", () => {

@@ -23,7 +23,10 @@ export class GraphqlRequestRecord {
   client: ClientProgram | undefined;
   /** Undefined for a document that is not registered. */
   document: TrustedDocument | undefined;
-  /** Whether the document is registered. Undefined while `documents.mode` is off, and for a request without a document. */
+  /**
+   * Whether the document is registered; with `documents.own_only`, for this client. Undefined while `documents.mode` is off, and for a request without
+   * a document.
+   */
   isTrusted: boolean | undefined;
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
   /** That the request uses. Undefined if the operation can use none, or the request is invalid. */

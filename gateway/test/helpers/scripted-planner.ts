@@ -10,9 +10,12 @@ export interface ScriptedPlan {
   readonly plannedBefore: number;
   /** The SDL of the supergraphs that this worker has loaded. */
   readonly supergraphs: readonly string[];
+  /** Those of them whose planner was warmed. */
+  readonly warmed: readonly string[];
 }
 
 const supergraphs = new Map<number, string>();
+const warmed: string[] = [];
 let planned = 0;
 
 parentPort?.on("message", (task: Task) => {
@@ -24,6 +27,7 @@ parentPort?.on("message", (task: Task) => {
 function run(task: Task): TaskResult | undefined {
   if (task.kind === "load") return load(task.id, task.supergraphSdl);
   if (task.kind === "plan") return plan(task.operationText);
+  if (task.kind === "warm") return warm(supergraphs.get(task.id) ?? "");
   if (task.kind === "drop") supergraphs.delete(task.id);
   return { kind: "done" };
 }
@@ -44,6 +48,12 @@ function load(id: number, supergraphSdl: string): TaskResult | undefined {
   };
 }
 
+function warm(supergraphSdl: string): TaskResult {
+  if (supergraphSdl.startsWith("cannot warm")) process.exit(3);
+  warmed.push(supergraphSdl);
+  return { kind: "done" };
+}
+
 function plan(operationText: string): TaskResult | undefined {
   const scripted = followScript(operationText);
   if (scripted !== "continue") return scripted;
@@ -52,6 +62,7 @@ function plan(operationText: string): TaskResult | undefined {
     threadId,
     plannedBefore: planned++,
     supergraphs: [...supergraphs.values()],
+    warmed,
   };
   return { kind: "planned", planJson: JSON.stringify(scriptedPlan) };
 }

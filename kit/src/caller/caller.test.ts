@@ -196,6 +196,10 @@ test("a claim of a verified token verifies the client's name if it is configured
   const tokens = { ...issuer, userIdClaim: "sub", clientClaim: "azp" };
   const verified = { key: "user:42", client: { name: "web", isVerified: true } };
   expect(await callersWith({ tokens }).verify(request)).toMatchObject(verified);
+  // Anyone can extract the key of an app; the issuer signs the name in the token.
+  const clientKeys = [{ name: "mobile", sha256: hash("sha256", "mobile-key") }];
+  const withKey = requestOf({ authorization, "x-client-key": "mobile-key" });
+  expect(await callersWith({ tokens, clientKeys }).verify(withKey)).toMatchObject(verified);
   const claimed = { key: "user:42", client: { name: "mobile", isVerified: false } };
   expect(await callersWith().verify(request)).toMatchObject(claimed);
 });

@@ -77,7 +77,8 @@ export function createCallers(o: CallersOptions): Callers {
       address,
       protocol,
       identity: token === undefined ? anonymous : token.identity,
-      client: readClientProgram(headers, clientByKey ?? token?.clientName),
+      // The issuer signs the name in a token; the key of a page or an app can be extracted.
+      client: readClientProgram(headers, token?.clientName ?? clientByKey),
       claims: token?.claims,
     };
   }

@@ -3,7 +3,7 @@ import type { PlannerJob } from "./worker-messages.ts";
 
 export interface JobQueue {
   /**
-   * Settles the job as `not-started` if the queue is full or closed, or if no worker takes the job within `waitMsMax`.
+   * Settles the job as `not-started` if the queue is full or closed, or if no worker takes the job within `waitMsMax()`.
    * @param cost the length of the operation in characters; Infinity for introspection. Lower numbers are taken first.
    */
   add(job: PlannerJob, cost: number): void;
@@ -20,7 +20,8 @@ export interface JobQueue {
 
 export interface JobQueueOptions {
   readonly queuedJobsMax: number;
-  readonly waitMsMax: number;
+  /** Asked for each job that is added. */
+  waitMsMax(): number;
   /** Called for each job that is taken, with the time that it waited. */
   onTaken(waitedMs: number): void;
 }
@@ -47,7 +48,7 @@ export function createJobQueue({ queuedJobsMax, waitMsMax, onTaken }: JobQueueOp
       if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
       if (queue.size >= queuedJobsMax) return job.settle({ kind: "not-started", reason: "queue-full" });
       const giveUp = () => remove(job).settle({ kind: "not-started", reason: "waited-too-long" });
-      queue.set(job, { timer: setTimeout(giveUp, waitMsMax), cost, queuedAtMs: performance.now() });
+      queue.set(job, { timer: setTimeout(giveUp, waitMsMax()), cost, queuedAtMs: performance.now() });
     },
     take() {
       let nextJob: PlannerJob | undefined;

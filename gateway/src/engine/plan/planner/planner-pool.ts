@@ -7,15 +7,15 @@
 //
 // A *task* is one message to a worker, and a *job* is a task with its limit of CPU time and the callback that gets its outcome. Each worker has a
 // slot, which runs its jobs one by one, in this order:
-//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use
-//   setup jobs   for this worker: load or drop one supergraph
+//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use and warm their planners
+//   setup jobs   for this worker: load, warm or drop one supergraph
 //   queued jobs  for any worker: plan one operation, or execute one large introspection
 import { UnusableSupergraph } from "../../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { type PlannerWorker, type PlannerWorkerOptions, startPlannerWorker } from "./planner-worker.ts";
 import { createSupergraphPlanner, type RunTask, type SupergraphPlanner, toError } from "./supergraph-planner.ts";
-import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./worker-messages.ts";
+import type { IntrospectTask, LoadTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./worker-messages.ts";
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
 
 export interface PlannerPool {
@@ -43,7 +43,10 @@ export interface PlannerPoolOptions {
   readonly workerFile?: URL;
   /** The greatest number of queued jobs, 1,000 by default. Running jobs do not count. */
   readonly queuedJobsMax?: number;
-  /** How long a job may be queued. Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
+  /**
+   * How long a job may be queued, besides the time that the last load of a supergraph took: the job may wait for a worker that has just started.
+   * Default: twice `planTimeoutMs`, plus 2 s for the start of the thread.
+   */
   readonly waitMsMax?: number;
   /** The CPU time of each start job and setup job, 60 s by default. */
   readonly loadTimeoutMs?: number;
@@ -53,8 +56,8 @@ export interface PlannerPoolOptions {
    */
   readonly workerHeapMbMax?: number;
   /**
-   * A worker without jobs for this time is ended, a minute by default, since it takes a third of the process's memory. The next job starts a
-   * worker: it waits until that has loaded the supergraphs in use.
+   * A worker without jobs for this time is ended, a minute by default, since it takes a third of the process's memory. The next job that no
+   * running worker takes starts one, and waits until that has loaded the supergraphs in use.
    */
   readonly idleMsMax?: number;
 }
@@ -64,6 +67,9 @@ const workerStartMsMax = 2_000;
 
 const defaultWorkerFile = new URL("worker-entry.ts", import.meta.url);
 
+/** What a new worker runs for each supergraph in use, by id. */
+type StartTasks = Map<number, readonly Task[]>;
+
 type LoadResult =
   | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
   /** `outcome` is that of the first worker that did not load the supergraph. */
@@ -72,17 +78,17 @@ type LoadResult =
 export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   const { workers, planTimeoutMs, observe, idleMsMax = 60_000 } = options;
   const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
-  /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
-  const supergraphs = new Map<number, string>();
+  const startTasks: StartTasks = new Map();
   /** Called for each queued job that a worker takes, also for an introspection. */
   const onTaken = (waitedMs: number) => observe({ kind: "plan-started", waitedMs });
-  const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
+  let lastLoadMs = 0;
+  const queue = createJobQueue({ queuedJobsMax, waitMsMax: () => waitMsMax + lastLoadMs, onTaken });
   let lastId = 0;
 
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost, isAwaited) => startWorker(options, { onLost, isAwaited, isFirstLoadKnown: supergraphs.size > 0 }),
-      listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
+      start: (onLost, isAwaited) => startWorker(options, { onLost, isAwaited, isFirstLoadKnown: startTasks.size > 0 }),
+      listStartJobs: () => listStartJobs(startTasks, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
       idleMsMax,
@@ -100,20 +106,17 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
     const id = ++lastId;
-    const task: Task = { kind: "load", id, supergraphSdl, isKnown: false };
+    const task: LoadTask = { kind: "load", id, supergraphSdl, isKnown: false };
+    const startedMs = performance.now();
     const outcomes = await Promise.all(
-      slots.map(async (slot) => {
-        const outcome = await runSetupTask(slot, task, loadTimeoutMs);
-        // Added only after a worker has loaded it: a supergraph that ends every worker must not become a start job.
-        if (outcome.kind === "loaded") supergraphs.set(id, supergraphSdl);
-        return outcome;
-      }),
+      slots.map((slot) => loadInto(slot, task, { startTasks, cpuMsMax: loadTimeoutMs })),
     );
     const failure = outcomes.find(({ kind }) => kind !== "loaded");
     if (failure) {
       release(id);
       return { kind: "failed", outcome: failure };
     }
+    lastLoadMs = performance.now() - startedMs;
     // All workers return the same `loaded`; the first one is used.
     const loaded = outcomes.find((outcome) => outcome.kind === "loaded");
     if (!loaded) throw new Error("A planner pool needs at least one worker.");
@@ -124,7 +127,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   /** Returns at once; the workers drop the supergraph later. A replacement of a worker does not load it any more. */
   function release(id: number): void {
-    supergraphs.delete(id);
+    startTasks.delete(id);
     for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
   }
 
@@ -137,8 +140,9 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
       queue.add({ task, cpuMsMax: planTimeoutMs, settle }, planningCostOf(task));
-      // A worker that takes the job at once leaves the ended ones as they are.
-      for (const slot of slots) if (queue.count() > 0) slot.notify();
+      for (const slot of slots) slot.notify();
+      // No running worker has taken the job: one of those that were ended is started for it.
+      if (queue.count() > 0) slots.some((slot) => slot.wakeIfAsleep());
     });
   }
 
@@ -165,13 +169,32 @@ function startWorker(
   return startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent, ...start, onLogEntry: observe });
 }
 
+/** Resolves before the planner is warmed: meanwhile the main thread builds its schemas. */
+async function loadInto(
+  slot: WorkerSlot,
+  task: LoadTask,
+  { startTasks, cpuMsMax }: { readonly startTasks: StartTasks; readonly cpuMsMax: number },
+): Promise<TaskOutcome> {
+  const { id } = task;
+  const outcome = await runSetupTask(slot, task, cpuMsMax);
+  if (outcome.kind !== "loaded") return outcome;
+  // A task becomes a start task only after a worker has done it: one that ends every worker must not.
+  const startTask: Task = { ...task, isKnown: true };
+  if (!startTasks.has(id)) startTasks.set(id, [startTask]);
+  const warmTask: Task = { kind: "warm", id };
+  const settle = ({ kind }: TaskOutcome) => {
+    if (kind === "done" && startTasks.has(id)) startTasks.set(id, [startTask, warmTask]);
+  };
+  slot.addSetupJob({ task: warmTask, cpuMsMax, settle });
+  return outcome;
+}
+
 /**
  * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
  * supergraph fail in it.
  */
-function listStartJobs(supergraphs: ReadonlyMap<number, string>, cpuMsMax: number): PlannerJob[] {
-  const tasks: Task[] = [{ kind: "start" }];
-  for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl, isKnown: true });
+function listStartJobs(startTasks: StartTasks, cpuMsMax: number): PlannerJob[] {
+  const tasks: Task[] = [{ kind: "start" }, ...[...startTasks.values()].flat()];
   return tasks.map((task) => ({ task, cpuMsMax, settle: () => {} }));
 }
 

@@ -35,8 +35,6 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
     // Here, and not only by Apollo Server in the main thread, because an error of a planner worker is one of the supergraph: it is not retried.
     assertValidSchema(apiSchema);
     supergraphs.set(id, { planner, apiSchema });
-    // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
-    if (!isKnown) setImmediate(warmPlanner, planner);
     const { plan: _plan, ...published } = planner;
     return { kind: "loaded", ...published, introspection: writeStandardIntrospection(apiSchema) };
   }
@@ -65,6 +63,9 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
         return { kind: "done" };
       case "load":
         return load(task);
+      case "warm":
+        warmPlanner(getSupergraph(task.id).planner);
+        return { kind: "done" };
       case "plan":
         return plan(task);
       case "introspect":

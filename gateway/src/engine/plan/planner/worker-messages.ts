@@ -2,10 +2,14 @@
 import type { IntrospectionEntry, IntrospectionValues } from "../introspection/introspection-writer.ts";
 import type { PublishedSupergraph } from "../rewrite/query-planner.ts";
 
-/** `id` identifies a supergraph from `load` to `drop`. `start` does nothing: its result means that the worker is running. */
+/**
+ * `id` identifies a supergraph from `load` to `drop`. `start` does nothing: its result means that the worker is running. `warm` plans an operation, so
+ * that its CPU time does not count for the first one of a client.
+ */
 export type Task =
   | { readonly kind: "start" }
   | LoadTask
+  | { readonly kind: "warm"; readonly id: number }
   | PlanTask
   | IntrospectTask
   | { readonly kind: "drop"; readonly id: number };
@@ -14,7 +18,7 @@ export interface LoadTask {
   readonly kind: "load";
   readonly id: number;
   readonly supergraphSdl: string;
-  /** Whether another worker has loaded it. Then it is not validated again, and the planner is not warmed, because operations may wait for it. */
+  /** Whether another worker has loaded it. Then it is not validated again. */
   readonly isKnown: boolean;
 }
 

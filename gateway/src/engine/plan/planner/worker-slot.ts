@@ -1,13 +1,15 @@
 // One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces the worker when it is lost. A worker without jobs
-// is ended, and the next job starts another. See planner-pool.ts for the kinds of jobs.
+// is ended; a setup job, or a queued job that no running worker takes, starts another. See planner-pool.ts for the kinds of jobs.
 import type { PlannerWorker } from "./planner-worker.ts";
 import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
 
 export interface WorkerSlot {
-  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
+  /** Adds a setup job (load, warm or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
   addSetupJob(job: PlannerJob): void;
-  /** To be called when the queue has a new job. */
+  /** To be called when the queue has a new job. A worker that was ended is not started. */
   notify(): void;
+  /** Starts another worker if the last one was ended. @returns whether it did. */
+  wakeIfAsleep(): boolean;
   /** Terminates the worker. Its running job settles as `worker-lost`, setup jobs that wait settle as `not-started`. */
   close(): Promise<void>;
 }
@@ -15,7 +17,7 @@ export interface WorkerSlot {
 export interface WorkerSlotOptions {
   /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
   readonly start: (onLost: (lost: WorkerLost) => void, isAwaited: boolean) => PlannerWorker;
-  /** The jobs that a new worker runs first: they load the supergraphs in use. */
+  /** The jobs that a new worker runs first: they load and warm the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
   /** Takes the next job from the queue that all slots share. */
   readonly takeQueuedJob: () => PlannerJob | undefined;
@@ -59,19 +61,19 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     worker = undefined;
   }
 
-  function wake(): void {
-    if (!isAsleep) return void work();
+  function wakeIfAsleep(): boolean {
+    if (!isAsleep || isClosed) return false;
     isAsleep = false;
     start(true);
+    return true;
   }
 
   function replace(lost: WorkerLost): void {
     worker = undefined;
     clearTimeout(timer);
     o.onReplaced(lost);
-    const delayMs = restartDelayMsAfter(lossesInARow++);
     // Unreferenced, so that it does not keep the process alive. If jobs wait for the worker, their own timers do.
-    timer = setTimeout(start, delayMs).unref();
+    timer = setTimeout(start, restartDelayMsAfter(lossesInARow++)).unref();
   }
 
   /** Removes and returns the next job. Undefined if there is no job, or no worker to run it. */
@@ -105,12 +107,12 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
       // Nothing is loaded.
       if (isAsleep && job.task.kind === "drop") return job.settle({ kind: "done" });
       setupJobs.push(job);
-      wake();
+      if (!wakeIfAsleep()) void work();
     },
-    notify: wake,
+    notify: () => void work(),
+    wakeIfAsleep,
     async close() {
       isClosed = true;
-      isAsleep = false;
       clearTimeout(timer);
       const lastWorker = worker;
       worker = undefined;
