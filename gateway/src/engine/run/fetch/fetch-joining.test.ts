@@ -97,6 +97,31 @@ test("the request is aborted with its last client; one whose clients have left i
   expect(bodies).toHaveLength(2);
 });
 
+test("the fetch of a caller that has its share of the subgraph is sent alone and at once", () => {
+  const { join, bodies } = setUp({ fullCaller: "a" });
+  void join(["1"], { scope: toRead("", { callerKey: "a" }).scope });
+  void join(["2"], { scope: toRead("", { callerKey: "b" }).scope });
+  expect(bodies).toEqual(["alone"]);
+});
+
+test("if the joined request was not sent, each client's own one is, without a retry of the budget or a pause", async () => {
+  const { join, bodies, answer } = setUp({ retries: 0 });
+  const unsent = { kind: "failed", code: "SUBGRAPH_UNAVAILABLE", cause: undefined, replica: undefined } as const;
+  const left = new AbortSource();
+  answer.push(unsent, unsent);
+  const results = [join(["1"]), join(["2"]), join(["3"], {}, left)];
+  await Promise.resolve();
+  left.abort("timeout");
+  expect(await Promise.all(results)).toMatchObject([
+    unsent,
+    toResult({ _entities: ["e2"] }),
+    { code: "SUBGRAPH_TIMEOUT" },
+  ]);
+  expect(bodies).toHaveLength(3);
+  void join(["1"]);
+  expect(bodies).toHaveLength(3);
+});
+
 test("if the budget has no retry, each client gets the failure of the joined request", async () => {
   const { join, answer } = setUp({ retries: 1 });
   const error = { message: "too many", path: undefined, extensions: {}, public: undefined };
@@ -136,7 +161,7 @@ function toParts(ids: readonly string[], parts: Partial<ReadParts> = {}): ReadPa
 }
 
 /** The body of a fetch that is sent alone is `alone`. */
-function setUp({ isFrozen = false, retries = 100 } = {}) {
+function setUp({ isFrozen = false, retries = 100, fullCaller = "" } = {}) {
   const bodies: string[] = [];
   const signals: AbortSignalLike[] = [];
   const joined: string[] = [];
@@ -144,6 +169,7 @@ function setUp({ isFrozen = false, retries = 100 } = {}) {
   const answer: FetchResult[] = [];
   let retriesLeft = retries;
   const subgraph = toSubgraph({
+    isFull: (caller) => caller === fullCaller,
     takeRetry: () => retriesLeft-- > 0,
     noteJoined: () => void joined.push("notes counted"),
   });

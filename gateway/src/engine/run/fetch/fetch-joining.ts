@@ -4,7 +4,7 @@ import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-sou
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import { type EntityList, type ReadParts, writeBody } from "./request-body.ts";
 import type { Subgraph } from "./subgraph.ts";
-import { abortedFetch } from "./subgraph-client.ts";
+import { abortedFetch, isUnsent } from "./subgraph-client.ts";
 import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-response.ts";
 
@@ -38,7 +38,7 @@ interface Group {
 export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
   /** Not sent yet, by text and variables. */
   const groups = new Map<string, Group>();
-  const pausedUntilMs = new WeakMap<Subgraph, number>();
+  const { sendMembers, isPaused } = createGroupSender(next);
 
   function sendGroups(): void {
     for (const group of groups.values()) void send(group);
@@ -51,30 +51,6 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     } catch (error) {
       results.reject(error);
     }
-  }
-
-  async function sendMembers(
-    members: readonly Member[],
-    abortSource: AbortSource,
-  ): Promise<readonly (FetchResult | Promise<FetchResult>)[]> {
-    const [first] = members as readonly [Member];
-    if (abortSource.aborted) return members.map(() => abortedFetch(abortSource.reason));
-    if (members.length === 1) return [await next(first.request, abortSource)];
-    const { parts } = first.request;
-    const lists = parts.lists.map((list, index) => joinLists(list, index, members));
-    const result = await next({ ...first.request, body: writeJoined(parts, lists) }, abortSource);
-    const isCertain = result.kind === "abandoned" || isDivisible(result, lists);
-    if (isCertain) return members.map((_, member) => divide(result, lists, member));
-    pausedUntilMs.set(first.request.subgraph, performance.now() + pauseMs);
-    return members.map((member, index) => repeatAlone(member, result) ?? divide(result, lists, index));
-  }
-
-  /** Undefined if the budget has no retry left. */
-  function repeatAlone({ request, signal }: Member, failure: Exclude<FetchResult, { kind: "abandoned" }>) {
-    if (signal.aborted) return abortedFetch(signal.reason);
-    if (!request.subgraph.client.takeRetry(failure.replica ?? "")) return undefined;
-    if (request.progress) request.progress.isShared = false;
-    return next(request, signal);
   }
 
   function join(member: Member, count: number): Promise<FetchResult> {
@@ -105,10 +81,50 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     const { parts, subgraph } = request;
     const count = countRepresentations(parts);
     if (count === 0 || count > ownRepresentationsMax || !mayJoin(request)) return next(request, signal);
-    const pauseEndMs = pausedUntilMs.get(subgraph);
-    const isPaused = pauseEndMs !== undefined && performance.now() < pauseEndMs;
-    return isPaused ? next(request, signal) : join({ request, signal }, count);
+    if (isPaused(subgraph) || subgraph.client.isFull(request.scope.callerKey)) return next(request, signal);
+    return join({ request, signal }, count);
   };
+}
+
+function createGroupSender(next: Fetch) {
+  const pausedUntilMs = new WeakMap<Subgraph, number>();
+
+  async function sendMembers(
+    members: readonly Member[],
+    abortSource: AbortSource,
+  ): Promise<readonly (FetchResult | Promise<FetchResult>)[]> {
+    const [first] = members as readonly [Member];
+    if (abortSource.aborted) return members.map(() => abortedFetch(abortSource.reason));
+    if (members.length === 1) return [await next(first.request, abortSource)];
+    const { parts } = first.request;
+    const lists = parts.lists.map((list, index) => joinLists(list, index, members));
+    const result = await next({ ...first.request, body: writeJoined(parts, lists) }, abortSource);
+    if (isUnsent(result)) return members.map(sendAlone);
+    const isCertain = result.kind === "abandoned" || isDivisible(result, lists);
+    if (isCertain) return members.map((_, member) => divide(result, lists, member));
+    pausedUntilMs.set(first.request.subgraph, performance.now() + pauseMs);
+    return members.map((member, index) => repeatAlone(member, result) ?? divide(result, lists, index));
+  }
+
+  /** Undefined if the budget has no retry left. */
+  function repeatAlone(member: Member, failure: Exclude<FetchResult, { kind: "abandoned" }>) {
+    const { request, signal } = member;
+    if (!signal.aborted && !request.subgraph.client.takeRetry(failure.replica ?? "")) return undefined;
+    return sendAlone(member);
+  }
+
+  function sendAlone({ request, signal }: Member): FetchResult | Promise<FetchResult> {
+    if (signal.aborted) return abortedFetch(signal.reason);
+    if (request.progress) request.progress.isShared = false;
+    return next(request, signal);
+  }
+
+  function isPaused(subgraph: Subgraph): boolean {
+    const pauseEndMs = pausedUntilMs.get(subgraph);
+    return pauseEndMs !== undefined && performance.now() < pauseEndMs;
+  }
+
+  return { sendMembers, isPaused };
 }
 
 /**
