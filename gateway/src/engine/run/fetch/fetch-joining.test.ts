@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { withJoining } from "./fetch-joining.ts";
 import type { EntityList, ReadParts } from "./request-body.ts";
 import type { SubgraphRequest } from "./subgraph-request.ts";
@@ -12,6 +12,10 @@ import { toSubgraph } from "./testing/subgraphs.ts";
 
 const responseRule = "headers: { all: { response: [{ propagate: { named: x-a } }] } }";
 const head = '{"query":"query($representations:[_Any!]!){_entities(representations:$representations){x}}"';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test("fetches of one turn of the event loop are one request", async () => {
   const { join, bodies, joined } = setUp();
@@ -120,6 +124,26 @@ test("if the joined request was not sent, each client's own one is, without a re
   expect(bodies).toHaveLength(3);
   void join(["1"]);
   expect(bodies).toHaveLength(3);
+});
+
+test("a joined request that takes longer than 500 ms ends joining before it ends", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { join, bodies } = setUp({ isFrozen: true });
+  for (const id of ["1", "2"]) void join([id]);
+  await setImmediate();
+  vi.advanceTimersByTime(500);
+  void join(["3"]);
+  expect(bodies).toHaveLength(2);
+});
+
+test("a joined request that fails by a timeout is not repeated, and ends joining", async () => {
+  const { join, bodies, answer } = setUp();
+  const late = { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: undefined, replica: "a" } as const;
+  answer.push(late);
+  expect(await Promise.all([join(["1"]), join(["2"])])).toEqual([late, late]);
+  expect(bodies).toHaveLength(1);
+  void join(["3"]);
+  expect(bodies).toHaveLength(2);
 });
 
 test("if the budget has no retry, each client gets the failure of the joined request", async () => {

@@ -12,8 +12,9 @@ import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-res
 const ownRepresentationsMax = 10;
 const representationsMax = 100;
 const bodyLengthMax = 100_000;
-/** After a failure, which joining may have caused. */
+/** After a failure or a slow response, which joining may have caused. */
 const pauseMs = 60_000;
+const slowMs = 500;
 
 interface Member {
   readonly request: SubgraphRequest;
@@ -33,7 +34,7 @@ interface Group {
 
 /**
  * Below sharing, which joins equal fetches also while they are in flight. A member gets what it would get alone: its entities, and the errors in them.
- * If that is not certain, each member is sent singly, as far as the retry budget allows.
+ * If that is not certain, each member is sent singly, as far as the retry budget allows; not after a timeout, which is that of each member.
  */
 export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
   /** Not sent yet, by text and variables. */
@@ -96,13 +97,18 @@ function createGroupSender(next: Fetch) {
     const [first] = members as readonly [Member];
     if (abortSource.aborted) return members.map(() => abortedFetch(abortSource.reason));
     if (members.length === 1) return [await next(first.request, abortSource)];
-    const { parts } = first.request;
+    const { parts, subgraph } = first.request;
+    const pause = () => void pausedUntilMs.set(subgraph, performance.now() + pauseMs);
     const lists = parts.lists.map((list, index) => joinLists(list, index, members));
-    const result = await next({ ...first.request, body: writeJoined(parts, lists) }, abortSource);
+    // Not only once the request has ended: one slow entity would make all requests late that are joined meanwhile.
+    const timer = setTimeout(pause, slowMs).unref();
+    const joined = { ...first.request, body: writeJoined(parts, lists) };
+    const result = await next(joined, abortSource).finally(() => clearTimeout(timer));
     if (isUnsent(result)) return members.map(sendAlone);
     const isCertain = result.kind === "abandoned" || isDivisible(result, lists);
     if (isCertain) return members.map((_, member) => divide(result, lists, member));
-    pausedUntilMs.set(first.request.subgraph, performance.now() + pauseMs);
+    pause();
+    if (result.kind === "failed" && result.code === "SUBGRAPH_TIMEOUT") return members.map(() => result);
     return members.map((member, index) => repeatAlone(member, result) ?? divide(result, lists, index));
   }
 
