@@ -146,6 +146,20 @@ test("a joined request that fails by a timeout is not repeated, and ends joining
   expect(bodies).toHaveLength(2);
 });
 
+test("a joined request that all clients have left does not end joining", async () => {
+  const clients = [new AbortSource(), new AbortSource()];
+  let sentCount = 0;
+  const fetch = withJoining(() => {
+    sentCount++;
+    for (const client of clients) client.abort("timeout");
+    return Promise.resolve({ kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: undefined, replica: "a" });
+  });
+  const read = { ...toRead("alone"), parts: toParts(["1"]) };
+  await Promise.all(clients.map((client) => fetch(read, client)));
+  void fetch(read, new AbortSource());
+  expect(sentCount).toBe(1);
+});
+
 test("if the budget has no retry, each client gets the failure of the joined request", async () => {
   const { join, answer } = setUp({ retries: 1 });
   const error = { message: "too many", path: undefined, extensions: {}, public: undefined };

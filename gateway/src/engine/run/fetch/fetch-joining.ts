@@ -105,7 +105,7 @@ function createGroupSender(next: Fetch) {
     const joined = { ...first.request, body: writeJoined(parts, lists) };
     const result = await next(joined, abortSource).finally(() => clearTimeout(timer));
     if (isUnsent(result)) return members.map(sendAlone);
-    const isCertain = result.kind === "abandoned" || isDivisible(result, lists);
+    const isCertain = abortSource.aborted || result.kind === "abandoned" || isDivisible(result, lists);
     if (isCertain) return members.map((_, member) => divide(result, lists, member));
     pause();
     if (result.kind === "failed" && result.code === "SUBGRAPH_TIMEOUT") return members.map(() => result);
