@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { afterEach, expect, test, vi } from "vitest";
+import { toMaskedCode } from "../../../errors/codes.ts";
 import { withJoining } from "./fetch-joining.ts";
 import type { EntityList, ReadParts } from "./request-body.ts";
 import type { SubgraphRequest } from "./subgraph-request.ts";
@@ -167,6 +168,21 @@ test("if the budget has no retry, each client gets the failure of the joined req
   const results = await Promise.all([join(["1"]), join(["2"])]);
   expect(results[0]).toEqual(toResult({ _entities: ["e1"] }));
   expect(results[1]).toMatchObject({ data: null, errors: [error], isDocumentRejected: true });
+});
+
+test("if the budget has no retry, no client gets an error in another one's entity", async () => {
+  const { join, answer } = setUp({ retries: 0 });
+  const publicError = { code: "NOT_FOUND", message: "no e2", extensions: {} } as const;
+  const error = { message: "no e2", path: ["_entities", 1, "x"], extensions: {}, public: publicError };
+  answer.push({ ...toResult({}), data: null, errors: [error] });
+  const results = await Promise.all([join(["1"]), join(["2"])]);
+  const neutral = { message: "", path: undefined, extensions: { code: "SERVICE_UNAVAILABLE" }, public: undefined };
+  expect(results).toMatchObject([
+    { data: null, errors: [neutral] },
+    { data: null, errors: [{ ...error, path: ["_entities", 0, "x"] }] },
+  ]);
+  // The code that the client gets.
+  expect(toMaskedCode(neutral.extensions.code)).toBe("SUBGRAPH_UNAVAILABLE");
 });
 
 test("an error in an entity is for the clients that requested it, with their index", async () => {

@@ -263,17 +263,26 @@ function entitiesOf(
   return entities ? (list.indexes[member]?.map((index) => entities[index]) ?? null) : null;
 }
 
-/** An error that is in no entity is for every member. Without data, so is each error: it is the reason. */
+/** Instead of an error in another member's entity, whose text may name it. The client gets SUBGRAPH_UNAVAILABLE. */
+const foreignError: SubgraphError = {
+  message: "",
+  path: undefined,
+  extensions: { code: "SERVICE_UNAVAILABLE" },
+  public: undefined,
+};
+
+/** An error that is in no entity is for every member. Without data, each error is the reason. */
 function errorsOf(
   error: SubgraphError,
   { data }: GraphqlResponse,
   lists: readonly JoinedList[],
   member: number,
 ): readonly SubgraphError[] {
-  const list = findList(error.path, lists);
-  if (!list) return [error];
-  const [entitiesKey, index, ...rest] = error.path as readonly [string, number];
+  const [entitiesKey, index, ...rest] = error.path ?? [];
+  const list = lists.find((joined) => joined.entitiesKey === entitiesKey);
+  if (!list || typeof index !== "number") return [error];
   const ownIndex = list.indexes[member]?.indexOf(index) ?? -1;
-  if (ownIndex >= 0) return [{ ...error, path: [entitiesKey, ownIndex, ...rest] }];
-  return data ? [] : [{ ...error, path: undefined }];
+  if (ownIndex >= 0) return [{ ...error, path: [list.entitiesKey, ownIndex, ...rest] }];
+  const isForOthers = data && findEntities(data, list) && findList(error.path, lists);
+  return isForOthers ? [] : [foreignError];
 }
