@@ -298,16 +298,17 @@ type ForwardedRequest = Pick<ServiceRequest, "target" | "body">;
 function createOriginFetch(
   uncached: UncachedRequest,
   { target, body }: ForwardedRequest,
-  { services, compression, addCacheTags, receipts, observe }: Stages,
+  { services, charges, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record, caller } = uncached;
   const { service } = route;
   const { span } = record;
+  const shareKey = charges.shareKeyOf(caller);
   const client = services.get(service);
   const send = isRead(request) ? client.sendByUndici : client.sendByMiddleware;
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetchUncompressed: OriginFetch = (originRequest) =>
-    send({ ...originRequest, target, body, caller: caller.key, takesIdempotencyKey, span });
+    send({ ...originRequest, target, body, caller: shareKey, takesIdempotencyKey, span });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = withClientLocations(await fetchCompressed(originRequest), route, version);

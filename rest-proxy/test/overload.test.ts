@@ -1,7 +1,7 @@
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { expect, test } from "vitest";
-import { bodyOf, plainCallerConfig, route, startProxy, startStub, statusOf } from "./testing.ts";
+import { bodyOf, noRateLimits, plainCallerConfig, route, startProxy, startStub, statusOf } from "./testing.ts";
 
 // What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 3 ms.
 
@@ -120,11 +120,15 @@ test("with ADMISSION=false every request is served", async () => {
   for (const response of responses) expect(statusOf(response)).toBe(200);
 });
 
-test("a client that holds most of a service's places is rejected while another one is served", async () => {
+test.each<[string, readonly string[], number, number]>([
+  ["a client that holds most of a service's places is rejected while another one is served", [], 6, 200],
+  ["a client with an exempt address can take all places of a service", ["192.0.2.1"], 4, 503],
+])("%s", async (_, exempt, rejectedCount, otherStatus) => {
   const held: (() => void)[] = [];
   const stub = await startStub((_request, response) => void held.push(() => response.end('{"ok":true}')));
   const callerConfig = { ...plainCallerConfig, trustedProxies: ["127.0.0.1"] };
-  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig });
+  const rateLimitConfig = { ...noRateLimits, exempt };
+  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig, rateLimitConfig });
   let rejections = 0;
   // Equal reads would share a request.
   const read = async (address: string, id: number) => {
@@ -134,10 +138,10 @@ test("a client that holds most of a service's places is rejected while another o
   };
   const many = Array.from({ length: 12 }, (_, id) => read("192.0.2.1", id));
   await expect.poll(() => held.length + rejections).toBe(12);
-  expect(rejections).toBe(6);
+  expect(rejections).toBe(rejectedCount);
   const one = read("192.0.2.2", 12);
   await expect.poll(() => held.length + rejections).toBe(13);
   for (const respond of held) respond();
-  expect(await one).toBe(200);
+  expect(await one).toBe(otherStatus);
   await Promise.all(many);
 });
