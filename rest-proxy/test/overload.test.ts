@@ -145,3 +145,34 @@ test.each<[string, readonly string[], number, number]>([
   expect(await one).toBe(otherStatus);
   await Promise.all(many);
 });
+
+test("a client that holds most of a service's places neither ends validations nor refreshes for others", async () => {
+  const held: (() => void)[] = [];
+  let cachedCount = 0;
+  const stub = await startStub(({ url }, response) => {
+    if (!url.includes("cached")) return void held.push(() => response.end("{}"));
+    cachedCount++;
+    response.setHeader("Cache-Control", "public, max-age=60, stale-while-revalidate=600, stale-if-error=600");
+    response.end("{}");
+  });
+  let nowMs = Date.now();
+  const callerConfig = { ...plainCallerConfig, trustedProxies: ["127.0.0.1"] };
+  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig, nowMs: () => nowMs });
+  const read = async (address: string, path: string, cacheControl = "max-age=600") => {
+    const headers = { "X-Forwarded-For": address, "Cache-Control": cacheControl };
+    return (await fetch(`${proxy.url}/v1/${path}`, { headers })).status;
+  };
+  const many = Array.from({ length: 6 }, (_, id) => read("192.0.2.1", `things/${id}`));
+  await expect.poll(() => held.length).toBe(6);
+  await read("192.0.2.2", "cached/1");
+  nowMs += 30_000;
+  expect(await read("192.0.2.1", "cached/1", "no-cache")).toBe(200);
+  expect(cachedCount).toBe(1);
+  expect(await read("192.0.2.2", "cached/1", "no-cache")).toBe(200);
+  expect(cachedCount).toBe(2);
+  nowMs += 90_000;
+  expect(await read("192.0.2.1", "cached/1")).toBe(200);
+  await expect.poll(() => cachedCount).toBe(3);
+  for (const respond of held) respond();
+  await Promise.all(many);
+});
