@@ -22,7 +22,7 @@ import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget, type Target } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch, OriginResponse } from "./cache/cache-request.ts";
-import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service-failure.ts";
+import { ClientDisconnected, ServiceFailure, asAppError, isRefused } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
 import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts.ts";
@@ -272,7 +272,7 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
     await stages.cache.respond({
       lookup,
       response,
-      fetchers: { headers, fetch, onJoined },
+      fetchers: { headers, fetch, isRefused, onJoined },
       addHeaders,
       onInformation,
       endsAtMs,
@@ -298,16 +298,24 @@ type ForwardedRequest = Pick<ServiceRequest, "target" | "body">;
 function createOriginFetch(
   uncached: UncachedRequest,
   { target, body }: ForwardedRequest,
-  { services, compression, addCacheTags, receipts, observe }: Stages,
+  { services, charges, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record, caller } = uncached;
   const { service } = route;
   const { span } = record;
+  const shareKey = charges.shareKeyOf(caller);
   const client = services.get(service);
   const send = isRead(request) ? client.sendByUndici : client.sendByMiddleware;
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetchUncompressed: OriginFetch = (originRequest) =>
-    send({ ...originRequest, target, body, caller: caller.key, takesIdempotencyKey, span });
+    send({
+      ...originRequest,
+      target,
+      body,
+      caller: originRequest.isBackground ? undefined : shareKey,
+      takesIdempotencyKey,
+      span,
+    });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
     const fetched = withClientLocations(await fetchCompressed(originRequest), route, version);

@@ -1,7 +1,7 @@
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { expect, test } from "vitest";
-import { bodyOf, plainCallerConfig, route, startProxy, startStub, statusOf } from "./testing.ts";
+import { bodyOf, noRateLimits, plainCallerConfig, route, startProxy, startStub, statusOf } from "./testing.ts";
 
 // What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 3 ms.
 
@@ -120,11 +120,15 @@ test("with ADMISSION=false every request is served", async () => {
   for (const response of responses) expect(statusOf(response)).toBe(200);
 });
 
-test("a client that holds most of a service's places is rejected while another one is served", async () => {
+test.each<[string, readonly string[], number, number]>([
+  ["a client that holds most of a service's places is rejected while another one is served", [], 6, 200],
+  ["a client with an exempt address can take all places of a service", ["192.0.2.1"], 4, 503],
+])("%s", async (_, exempt, rejectedCount, otherStatus) => {
   const held: (() => void)[] = [];
   const stub = await startStub((_request, response) => void held.push(() => response.end('{"ok":true}')));
   const callerConfig = { ...plainCallerConfig, trustedProxies: ["127.0.0.1"] };
-  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig });
+  const rateLimitConfig = { ...noRateLimits, exempt };
+  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig, rateLimitConfig });
   let rejections = 0;
   // Equal reads would share a request.
   const read = async (address: string, id: number) => {
@@ -134,10 +138,41 @@ test("a client that holds most of a service's places is rejected while another o
   };
   const many = Array.from({ length: 12 }, (_, id) => read("192.0.2.1", id));
   await expect.poll(() => held.length + rejections).toBe(12);
-  expect(rejections).toBe(6);
+  expect(rejections).toBe(rejectedCount);
   const one = read("192.0.2.2", 12);
   await expect.poll(() => held.length + rejections).toBe(13);
   for (const respond of held) respond();
-  expect(await one).toBe(200);
+  expect(await one).toBe(otherStatus);
+  await Promise.all(many);
+});
+
+test("a client that holds most of a service's places neither ends validations nor refreshes for others", async () => {
+  const held: (() => void)[] = [];
+  let cachedCount = 0;
+  const stub = await startStub(({ url }, response) => {
+    if (!url.includes("cached")) return void held.push(() => response.end("{}"));
+    cachedCount++;
+    response.setHeader("Cache-Control", "public, max-age=60, stale-while-revalidate=600, stale-if-error=600");
+    response.end("{}");
+  });
+  let nowMs = Date.now();
+  const callerConfig = { ...plainCallerConfig, trustedProxies: ["127.0.0.1"] };
+  const proxy = await startProxy(stub, { routes, inFlightMax: 8, callerConfig, nowMs: () => nowMs });
+  const read = async (address: string, path: string, cacheControl = "max-age=600") => {
+    const headers = { "X-Forwarded-For": address, "Cache-Control": cacheControl };
+    return (await fetch(`${proxy.url}/v1/${path}`, { headers })).status;
+  };
+  const many = Array.from({ length: 6 }, (_, id) => read("192.0.2.1", `things/${id}`));
+  await expect.poll(() => held.length).toBe(6);
+  await read("192.0.2.2", "cached/1");
+  nowMs += 30_000;
+  expect(await read("192.0.2.1", "cached/1", "no-cache")).toBe(200);
+  expect(cachedCount).toBe(1);
+  expect(await read("192.0.2.2", "cached/1", "no-cache")).toBe(200);
+  expect(cachedCount).toBe(2);
+  nowMs += 90_000;
+  expect(await read("192.0.2.1", "cached/1")).toBe(200);
+  await expect.poll(() => cachedCount).toBe(3);
+  for (const respond of held) respond();
   await Promise.all(many);
 });

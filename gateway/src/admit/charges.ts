@@ -47,6 +47,7 @@ export function createCharges(limits: CallerLimits): Charges {
   }
 
   return {
+    shareKeyOf: ({ caller }) => caller && limits.shareKeyOf(caller),
     chargeVerification({ request }) {
       const decision = limits.chargeVerification(request);
       if (decision === undefined || decision.isAdmitted) return undefined;

@@ -145,7 +145,7 @@ function run(
     measuresStages: false,
     isDevelopment: false,
     receipts: createReceipts(["a key for tests only"]),
-    charges: { chargeOperation() {}, debitResult() {} },
+    charges: { shareKeyOf: () => undefined, chargeOperation() {}, debitResult() {} },
     observe,
   });
 }

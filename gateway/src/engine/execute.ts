@@ -47,7 +47,7 @@ export async function execute(
     deadline = openDeadline(request, identity, o);
     // Rejects one that cannot be read: it proves nothing.
     const receipts = readOperationReceipts(o.receipts, request.receipts, request.graphql);
-    const scope = openScope(request, identity, receipts, deadline);
+    const scope = openScope(request, identity, receipts, deadline, o.charges.shareKeyOf(request));
 
     record?.enter("plan");
     const isSampled = isCpuSampled();
@@ -120,11 +120,12 @@ function openScope(
   identity: OperationIdentity,
   receipts: OperationReceipts,
   deadline: OperationDeadline,
+  callerKey: string | undefined,
 ): RequestScope {
   return {
     requestId,
     trace,
-    callerKey: caller?.key,
+    callerKey,
     identity,
     subgraphs,
     authorization,

@@ -77,6 +77,8 @@ export interface ExecuteOptions {
 }
 
 export interface OperationCharges {
+  /** Undefined: the share of a subgraph's places does not limit the caller. */
+  shareKeyOf(charged: ChargedRequest): string | undefined;
   /** @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE. */
   chargeOperation(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number): void;
   debitResult(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;

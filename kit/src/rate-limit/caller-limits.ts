@@ -30,6 +30,8 @@ export interface CallerLimits {
   chargeUnreadable(socket: Socket): RateDecision | undefined;
   /** draft-ietf-httpapi-ratelimit-headers-10 */
   addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
+  /** Who gets its share of a service's places. Undefined for an exempt address, which needs none. */
+  shareKeyOf(caller: LimitedCaller): string | undefined;
   readState(): RateLimitState;
   close(): Promise<void>;
 }
@@ -106,6 +108,7 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
       headers.push("RateLimit-Policy", policies[requestClass]);
       headers.push("RateLimit", `"${requestClass}";r=${remaining};t=${resetSeconds}`);
     },
+    shareKeyOf: ({ key, address }) => (isExempt(address) ? undefined : key),
     readState: () => ({
       readsPerMinute: reads,
       writesPerMinute: writes,

@@ -246,7 +246,9 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>> {
     if (this.isFull(request.caller)) {
-      const cause = new Error(`The caller has its share: ${this.#places.size} of ${this.#requestsMax} are in flight`);
+      const taken = this.#places.size;
+      const why = taken < this.#requestsMax ? "The caller has its share" : "No place is free";
+      const cause = new Error(`${why}: ${taken} of ${this.#requestsMax} are in flight`);
       return Promise.resolve(failed("overloaded", undefined, cause));
     }
     if (this.#breaker.isOpen) return Promise.resolve(failed("breaker-open", undefined, noResponseError));

@@ -67,9 +67,9 @@ test("a caller alone has three quarters of all places, and requests without a ca
   await expect.poll(() => held.length).toBe(8);
   for (const response of held) response.end("ok");
   const results = await Promise.all(sent);
-  const rejected = results.flatMap((result, index) => (result.kind === "failed" ? [[index, result.reason]] : []));
-  expect(rejected).toEqual([
-    [6, "overloaded"],
-    [9, "overloaded"],
+  const rejected = results.flatMap((result, index) => (result.kind === "failed" ? [[index, result]] : []));
+  expect(rejected).toMatchObject([
+    [6, { reason: "overloaded", cause: new Error("The caller has its share: 6 of 8 are in flight") }],
+    [9, { reason: "overloaded", cause: new Error("No place is free: 8 of 8 are in flight") }],
   ]);
 });

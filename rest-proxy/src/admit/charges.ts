@@ -11,6 +11,8 @@ export interface RestCharges {
   chargeVerification(request: IncomingMessage, headers: string[]): void;
   /** Pushes the rate limit headers to `headers`. Nothing is charged for `OPTIONS`. @throws AppError TOO_MANY_REQUESTS */
   charge(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
+  /** Undefined: the share of a service's places does not limit the caller. */
+  shareKeyOf(caller: Pick<Caller, "key" | "address">): string | undefined;
   /** Each whole millisecond beyond the first, which `charge` has charged, is 1 more unit. */
   debit(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, cpuMs: number): void;
   /** As a read. Does not throw: the input is rejected anyway. */
@@ -34,6 +36,7 @@ export function createRestCharges(limits: CallerLimits): RestCharges {
       limits.addHeaders(requestClass, decision, headers);
       if (!decision.isAdmitted) throw rateLimitExceeded(requestClass, retryAfterSecondsOf(decision));
     },
+    shareKeyOf: (caller) => limits.shareKeyOf(caller),
     debit({ method }, caller, cpuMs) {
       const units = Math.floor(cpuMs) - 1;
       if (units > 0) limits.debit(caller, classOf(method), units);

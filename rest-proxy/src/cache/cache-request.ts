@@ -27,6 +27,8 @@ export interface OriginFetchers {
   readonly headers: readonly string[];
   /** With the request's body, if it has one. A read may outlive the client: a coalesced miss, or a refresh in the background. */
   readonly fetch: OriginFetch;
+  /** Whether `fetch` has sent nothing for a reason that may concern only its client: it says nothing about the origin. Default: never. */
+  readonly isRefused?: (error: unknown) => boolean;
   /** Called when the client waits for the response to another client's request. */
   readonly onJoined?: () => void;
 }
@@ -39,6 +41,8 @@ export interface OriginRequest {
   readonly headers: readonly string[];
   /** Aborted if no client waits for the response any longer. */
   readonly signal: AbortSignalLike;
+  /** For all clients, not for the one that caused it: a refresh. */
+  readonly isBackground?: boolean | undefined;
   /** Gets the informational responses that precede the response (RFC 9110, 15.2). */
   readonly onInformation?: InformationListener | undefined;
 }

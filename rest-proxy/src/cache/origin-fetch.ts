@@ -28,6 +28,7 @@ export interface MissOrRefresh extends Omit<CacheExchange, "response"> {
   readonly forwarded: ForwardReason;
   /** See `mustValidate`. */
   readonly isValidation: boolean;
+  readonly isBackground?: boolean;
 }
 
 export interface CacheFetch extends MissOrRefresh {
@@ -71,7 +72,8 @@ export class CacheFetcher {
       result = await this.#send(cacheFetch);
     } catch (error) {
       if (cacheFetch.signal.aborted) throw error;
-      if (!this.#useStaleOnError(cacheFetch, sentAtMs, undefined)) throw error;
+      const isRefused = cacheFetch.fetchers.isRefused?.(error) ?? false;
+      if (!this.#useStaleOnError(cacheFetch, isRefused ? undefined : sentAtMs, undefined)) throw error;
       return;
     }
     if (result.kind === "validated") return this.#respondValidated(cacheFetch, result);
@@ -80,15 +82,21 @@ export class CacheFetcher {
     await this.#respondFetched(cacheFetch, result);
   }
 
-  /** RFC 5861, 4. @returns false if the client gets the origin's response or the error. */
-  #useStaleOnError(cacheFetch: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
+  /**
+   * RFC 5861, 4.
+   * @param sentAtMs undefined if nothing was sent: the error is only for this client.
+   * @returns false if the client gets the origin's response or the error.
+   */
+  #useStaleOnError(cacheFetch: CacheFetch, sentAtMs: number | undefined, status: number | undefined): boolean {
     const { entry, response, lookup, addHeaders, onOutcome } = cacheFetch;
     const { stale, store, observe } = this.#options;
     if (!entry || !stale.mayOnError(entry, status)) return false;
     if (!store.variants(entry.key).includes(entry)) return false;
-    stale.noteError(entry, sentAtMs);
-    // Also if this client gets the error: other waiting clients may accept the stale entry.
-    onOutcome?.({ entry, isStale: true });
+    if (sentAtMs !== undefined) {
+      stale.noteError(entry, sentAtMs);
+      // Also if this client gets the error: other waiting clients may accept the stale entry.
+      onOutcome?.({ entry, isStale: true });
+    }
     if (!acceptsStale(lookup, entry)) return false;
     observe({ kind: "stale", because: "if-error" });
     if (response) writeStale(this.#options, response, lookup.request, entry, addHeaders);
@@ -219,7 +227,7 @@ function createReadSender(options: CacheFetchOptions): (read: CacheFetch) => Pro
   const freshen = createFreshening(options);
 
   return async (read) => {
-    const { lookup, signal, fetchers, entry, onInformation } = read;
+    const { lookup, signal, fetchers, entry, onInformation, isBackground } = read;
     const requestedAtMs = nowMs();
     const sent = startRead(invalidationLog, lookup, read.isValidation ? requestedAtMs : undefined);
     const conditions = entry && canConfirm(entry, lookup) ? validationConditions(entry.headers) : [];
@@ -227,7 +235,7 @@ function createReadSender(options: CacheFetchOptions): (read: CacheFetch) => Pro
     const headers = sendsClientConditions
       ? fetchers.headers
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
-    const response = await fetchers.fetch({ method: "GET", headers, signal, onInformation });
+    const response = await fetchers.fetch({ method: "GET", headers, signal, isBackground, onInformation });
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
     const { varyValueOf, heuristicSecondsMax } = lookup;
     const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf, heuristicSecondsMax };

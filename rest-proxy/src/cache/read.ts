@@ -199,6 +199,7 @@ function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher) {
       entry,
       forwarded: "stale",
       isValidation: false,
+      isBackground: true,
     };
     runShared(fetcher, shared, background).catch((cause: unknown) => {
       pausedRefreshes.add(key, refreshPauseMs);
@@ -253,7 +254,9 @@ async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissO
     // Without an outcome, each waiting client sends its own request.
     shared.finish(undefined);
   } catch (error) {
-    shared.fail(error);
+    // A refused client's place may be free for the others, which send their own requests.
+    if (miss.fetchers.isRefused?.(error)) shared.finish(undefined);
+    else shared.fail(error);
     throw error;
   }
 }

@@ -19,6 +19,11 @@ export class ServiceFailure extends AppError {
   }
 }
 
+/** Nothing was sent, since too many requests were in flight, perhaps of this client alone. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof AppError && !(error instanceof ServiceFailure) && error.code === "SERVICE_UNAVAILABLE";
+}
+
 /** Within the range of the pauses of an ejected replica, 1 to 30 s (`kit/src/upstream/replica-health.ts`). */
 const badGatewayRetrySeconds = 5;
 

@@ -33,8 +33,8 @@ export interface ServiceRequest {
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
   readonly signal: AbortSignalLike;
-  /** Has a share of the service's requests in flight. */
-  readonly caller?: string;
+  /** Has a share of the service's requests in flight. Undefined: no share limits it. */
+  readonly caller?: string | undefined;
   /** Then a `POST` that has an `Idempotency-Key` may be retried. */
   readonly takesIdempotencyKey?: boolean;
   /** Each attempt becomes a child span, whose trace the service gets. */

@@ -248,6 +248,7 @@ describe("the generation of a request", () => {
     const generations = createFakeGenerations(validate, pins);
     const callers = createCallers({ trustedProxies: [], tokens: undefined, clientKeys: [] });
     const charges: Charges = {
+      shareKeyOf: () => undefined,
       chargeVerification: () => undefined,
       chargeArrival: () => undefined,
       chargeOperation: () => undefined,

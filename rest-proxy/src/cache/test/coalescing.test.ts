@@ -34,6 +34,18 @@ test("clients that waited for a private response send their own requests, and la
   expect((await get("/a")).body).toBe("shared");
 });
 
+test("a client that waited for the request of one that is refused sends its own", async () => {
+  const { send, nextRequest, received } = await setUp();
+  const refused = send("/a", { "Is-Refused": "1" });
+  const pending = await nextRequest();
+  const other = send("/a");
+  await received(2);
+  pending.respond(200, fresh, "refused");
+  (await nextRequest()).respond(200, fresh, "own");
+  expect((await other.response).body).toBe("own");
+  expect((await refused.response).status).toBe(502);
+});
+
 test("a cookie reaches only the client for which the origin sent it", async () => {
   const { send, get, nextRequest, received } = await setUp();
   const head = (name: string) => [

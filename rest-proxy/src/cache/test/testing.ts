@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { expect, onTestFinished } from "vitest";
+import { dropBody } from "../body-relay.ts";
 import type { CacheObservation, OriginRequest } from "../cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../shared-cache.ts";
 import { createHttpOrigin, type HttpOrigin } from "./standalone/standalone.ts";
@@ -123,6 +124,8 @@ export async function withResource(options: Partial<SharedCacheOptions> = {}) {
   return { ...all, origin, read };
 }
 
+class Refused extends Error {}
+
 async function forward(
   cache: SharedCache,
   fetchOrigin: HttpOrigin["fetch"],
@@ -140,10 +143,16 @@ async function forward(
   const addHeaders = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
-  const fetch = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
+  const fetch = async (originRequest: OriginRequest) => {
+    const fetched = await fetchOrigin(target, originRequest, undefined);
+    if (request.headers["is-refused"] === undefined) return fetched;
+    dropBody(fetched.body);
+    throw new Refused();
+  };
+  const isRefused = (error: unknown) => error instanceof Refused;
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
   await cache
-    .respond({ lookup, response, fetchers: { headers, fetch }, addHeaders, endsAtMs })
+    .respond({ lookup, response, fetchers: { headers, fetch, isRefused }, addHeaders, endsAtMs })
     .catch((error: unknown) => {
       response.writeHead(502).end(String(error));
     });

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { toMaskedCode } from "../../../errors/codes.ts";
 import { withJoining } from "./fetch-joining.ts";
 import type { EntityList, ReadParts } from "./request-body.ts";
 import type { SubgraphRequest } from "./subgraph-request.ts";
@@ -12,6 +13,10 @@ import { toSubgraph } from "./testing/subgraphs.ts";
 
 const responseRule = "headers: { all: { response: [{ propagate: { named: x-a } }] } }";
 const head = '{"query":"query($representations:[_Any!]!){_entities(representations:$representations){x}}"';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test("fetches of one turn of the event loop are one request", async () => {
   const { join, bodies, joined } = setUp();
@@ -97,6 +102,65 @@ test("the request is aborted with its last client; one whose clients have left i
   expect(bodies).toHaveLength(2);
 });
 
+test("the fetch of a caller that has its share of the subgraph is sent alone and at once", () => {
+  const { join, bodies } = setUp({ fullCaller: "a" });
+  void join(["1"], { scope: toRead("", { callerKey: "a" }).scope });
+  void join(["2"], { scope: toRead("", { callerKey: "b" }).scope });
+  expect(bodies).toEqual(["alone"]);
+});
+
+test("if the joined request was not sent, each client's own one is, without a retry of the budget or a pause", async () => {
+  const { join, bodies, answer } = setUp({ retries: 0 });
+  const unsent = { kind: "failed", code: "SUBGRAPH_UNAVAILABLE", cause: undefined, replica: undefined } as const;
+  const left = new AbortSource();
+  answer.push(unsent, unsent);
+  const results = [join(["1"]), join(["2"]), join(["3"], {}, left)];
+  await Promise.resolve();
+  left.abort("timeout");
+  expect(await Promise.all(results)).toMatchObject([
+    unsent,
+    toResult({ _entities: ["e2"] }),
+    { code: "SUBGRAPH_TIMEOUT" },
+  ]);
+  expect(bodies).toHaveLength(3);
+  void join(["1"]);
+  expect(bodies).toHaveLength(3);
+});
+
+test("a joined request that takes longer than 500 ms ends joining before it ends", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { join, bodies } = setUp({ isFrozen: true });
+  for (const id of ["1", "2"]) void join([id]);
+  await setImmediate();
+  vi.advanceTimersByTime(500);
+  void join(["3"]);
+  expect(bodies).toHaveLength(2);
+});
+
+test("a joined request that fails by a timeout is not repeated, and ends joining", async () => {
+  const { join, bodies, answer } = setUp();
+  const late = { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: undefined, replica: "a" } as const;
+  answer.push(late);
+  expect(await Promise.all([join(["1"]), join(["2"])])).toEqual([late, late]);
+  expect(bodies).toHaveLength(1);
+  void join(["3"]);
+  expect(bodies).toHaveLength(2);
+});
+
+test("a joined request that all clients have left does not end joining", async () => {
+  const clients = [new AbortSource(), new AbortSource()];
+  let sentCount = 0;
+  const fetch = withJoining(() => {
+    sentCount++;
+    for (const client of clients) client.abort("timeout");
+    return Promise.resolve({ kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: undefined, replica: "a" });
+  });
+  const read = { ...toRead("alone"), parts: toParts(["1"]) };
+  await Promise.all(clients.map((client) => fetch(read, client)));
+  void fetch(read, new AbortSource());
+  expect(sentCount).toBe(1);
+});
+
 test("if the budget has no retry, each client gets the failure of the joined request", async () => {
   const { join, answer } = setUp({ retries: 1 });
   const error = { message: "too many", path: undefined, extensions: {}, public: undefined };
@@ -104,6 +168,21 @@ test("if the budget has no retry, each client gets the failure of the joined req
   const results = await Promise.all([join(["1"]), join(["2"])]);
   expect(results[0]).toEqual(toResult({ _entities: ["e1"] }));
   expect(results[1]).toMatchObject({ data: null, errors: [error], isDocumentRejected: true });
+});
+
+test("if the budget has no retry, no client gets an error in another one's entity", async () => {
+  const { join, answer } = setUp({ retries: 0 });
+  const publicError = { code: "NOT_FOUND", message: "no e2", extensions: {} } as const;
+  const error = { message: "no e2", path: ["_entities", 1, "x"], extensions: {}, public: publicError };
+  answer.push({ ...toResult({}), data: null, errors: [error] });
+  const results = await Promise.all([join(["1"]), join(["2"])]);
+  const neutral = { message: "", path: undefined, extensions: { code: "SERVICE_UNAVAILABLE" }, public: undefined };
+  expect(results).toMatchObject([
+    { data: null, errors: [neutral] },
+    { data: null, errors: [{ ...error, path: ["_entities", 0, "x"] }] },
+  ]);
+  // The code that the client gets.
+  expect(toMaskedCode(neutral.extensions.code)).toBe("SUBGRAPH_UNAVAILABLE");
 });
 
 test("an error in an entity is for the clients that requested it, with their index", async () => {
@@ -136,7 +215,7 @@ function toParts(ids: readonly string[], parts: Partial<ReadParts> = {}): ReadPa
 }
 
 /** The body of a fetch that is sent alone is `alone`. */
-function setUp({ isFrozen = false, retries = 100 } = {}) {
+function setUp({ isFrozen = false, retries = 100, fullCaller = "" } = {}) {
   const bodies: string[] = [];
   const signals: AbortSignalLike[] = [];
   const joined: string[] = [];
@@ -144,6 +223,7 @@ function setUp({ isFrozen = false, retries = 100 } = {}) {
   const answer: FetchResult[] = [];
   let retriesLeft = retries;
   const subgraph = toSubgraph({
+    isFull: (caller) => caller === fullCaller,
     takeRetry: () => retriesLeft-- > 0,
     noteJoined: () => void joined.push("notes counted"),
   });

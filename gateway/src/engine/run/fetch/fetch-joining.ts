@@ -4,7 +4,7 @@ import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-sou
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import { type EntityList, type ReadParts, writeBody } from "./request-body.ts";
 import type { Subgraph } from "./subgraph.ts";
-import { abortedFetch } from "./subgraph-client.ts";
+import { abortedFetch, isUnsent } from "./subgraph-client.ts";
 import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
 import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-response.ts";
 
@@ -12,8 +12,9 @@ import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-res
 const ownRepresentationsMax = 10;
 const representationsMax = 100;
 const bodyLengthMax = 100_000;
-/** After a failure, which joining may have caused. */
+/** After a failure or a slow response, which joining may have caused. */
 const pauseMs = 60_000;
+const slowMs = 500;
 
 interface Member {
   readonly request: SubgraphRequest;
@@ -33,12 +34,12 @@ interface Group {
 
 /**
  * Below sharing, which joins equal fetches also while they are in flight. A member gets what it would get alone: its entities, and the errors in them.
- * If that is not certain, each member is sent singly, as far as the retry budget allows.
+ * If that is not certain, each member is sent singly, as far as the retry budget allows; not after a timeout, which is that of each member.
  */
 export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
   /** Not sent yet, by text and variables. */
   const groups = new Map<string, Group>();
-  const pausedUntilMs = new WeakMap<Subgraph, number>();
+  const { sendMembers, isPaused } = createGroupSender(next);
 
   function sendGroups(): void {
     for (const group of groups.values()) void send(group);
@@ -51,30 +52,6 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     } catch (error) {
       results.reject(error);
     }
-  }
-
-  async function sendMembers(
-    members: readonly Member[],
-    abortSource: AbortSource,
-  ): Promise<readonly (FetchResult | Promise<FetchResult>)[]> {
-    const [first] = members as readonly [Member];
-    if (abortSource.aborted) return members.map(() => abortedFetch(abortSource.reason));
-    if (members.length === 1) return [await next(first.request, abortSource)];
-    const { parts } = first.request;
-    const lists = parts.lists.map((list, index) => joinLists(list, index, members));
-    const result = await next({ ...first.request, body: writeJoined(parts, lists) }, abortSource);
-    const isCertain = result.kind === "abandoned" || isDivisible(result, lists);
-    if (isCertain) return members.map((_, member) => divide(result, lists, member));
-    pausedUntilMs.set(first.request.subgraph, performance.now() + pauseMs);
-    return members.map((member, index) => repeatAlone(member, result) ?? divide(result, lists, index));
-  }
-
-  /** Undefined if the budget has no retry left. */
-  function repeatAlone({ request, signal }: Member, failure: Exclude<FetchResult, { kind: "abandoned" }>) {
-    if (signal.aborted) return abortedFetch(signal.reason);
-    if (!request.subgraph.client.takeRetry(failure.replica ?? "")) return undefined;
-    if (request.progress) request.progress.isShared = false;
-    return next(request, signal);
   }
 
   function join(member: Member, count: number): Promise<FetchResult> {
@@ -105,10 +82,55 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     const { parts, subgraph } = request;
     const count = countRepresentations(parts);
     if (count === 0 || count > ownRepresentationsMax || !mayJoin(request)) return next(request, signal);
-    const pauseEndMs = pausedUntilMs.get(subgraph);
-    const isPaused = pauseEndMs !== undefined && performance.now() < pauseEndMs;
-    return isPaused ? next(request, signal) : join({ request, signal }, count);
+    if (isPaused(subgraph) || subgraph.client.isFull(request.scope.callerKey)) return next(request, signal);
+    return join({ request, signal }, count);
   };
+}
+
+function createGroupSender(next: Fetch) {
+  const pausedUntilMs = new WeakMap<Subgraph, number>();
+
+  async function sendMembers(
+    members: readonly Member[],
+    abortSource: AbortSource,
+  ): Promise<readonly (FetchResult | Promise<FetchResult>)[]> {
+    const [first] = members as readonly [Member];
+    if (abortSource.aborted) return members.map(() => abortedFetch(abortSource.reason));
+    if (members.length === 1) return [await next(first.request, abortSource)];
+    const { parts, subgraph } = first.request;
+    const pause = () => void pausedUntilMs.set(subgraph, performance.now() + pauseMs);
+    const lists = parts.lists.map((list, index) => joinLists(list, index, members));
+    // Not only once the request has ended: one slow entity would make all requests late that are joined meanwhile.
+    const timer = setTimeout(pause, slowMs).unref();
+    const joined = { ...first.request, body: writeJoined(parts, lists) };
+    const result = await next(joined, abortSource).finally(() => clearTimeout(timer));
+    if (isUnsent(result)) return members.map(sendAlone);
+    const isCertain = abortSource.aborted || result.kind === "abandoned" || isDivisible(result, lists);
+    if (isCertain) return members.map((_, member) => divide(result, lists, member));
+    pause();
+    if (result.kind === "failed" && result.code === "SUBGRAPH_TIMEOUT") return members.map(() => result);
+    return members.map((member, index) => repeatAlone(member, result) ?? divide(result, lists, index));
+  }
+
+  /** Undefined if the budget has no retry left. */
+  function repeatAlone(member: Member, failure: Exclude<FetchResult, { kind: "abandoned" }>) {
+    const { request, signal } = member;
+    if (!signal.aborted && !request.subgraph.client.takeRetry(failure.replica ?? "")) return undefined;
+    return sendAlone(member);
+  }
+
+  function sendAlone({ request, signal }: Member): FetchResult | Promise<FetchResult> {
+    if (signal.aborted) return abortedFetch(signal.reason);
+    if (request.progress) request.progress.isShared = false;
+    return next(request, signal);
+  }
+
+  function isPaused(subgraph: Subgraph): boolean {
+    const pauseEndMs = pausedUntilMs.get(subgraph);
+    return pauseEndMs !== undefined && performance.now() < pauseEndMs;
+  }
+
+  return { sendMembers, isPaused };
 }
 
 /**
@@ -241,17 +263,26 @@ function entitiesOf(
   return entities ? (list.indexes[member]?.map((index) => entities[index]) ?? null) : null;
 }
 
-/** An error that is in no entity is for every member. Without data, so is each error: it is the reason. */
+/** Instead of an error in another member's entity, whose text may name it. The client gets SUBGRAPH_UNAVAILABLE. */
+const foreignError: SubgraphError = {
+  message: "",
+  path: undefined,
+  extensions: { code: "SERVICE_UNAVAILABLE" },
+  public: undefined,
+};
+
+/** An error that is in no entity is for every member. Without data, each error is the reason. */
 function errorsOf(
   error: SubgraphError,
   { data }: GraphqlResponse,
   lists: readonly JoinedList[],
   member: number,
 ): readonly SubgraphError[] {
-  const list = findList(error.path, lists);
-  if (!list) return [error];
-  const [entitiesKey, index, ...rest] = error.path as readonly [string, number];
+  const [entitiesKey, index, ...rest] = error.path ?? [];
+  const list = lists.find((joined) => joined.entitiesKey === entitiesKey);
+  if (!list || typeof index !== "number") return [error];
   const ownIndex = list.indexes[member]?.indexOf(index) ?? -1;
-  if (ownIndex >= 0) return [{ ...error, path: [entitiesKey, ownIndex, ...rest] }];
-  return data ? [] : [{ ...error, path: undefined }];
+  if (ownIndex >= 0) return [{ ...error, path: [list.entitiesKey, ownIndex, ...rest] }];
+  const isForOthers = data && findEntities(data, list) && findList(error.path, lists);
+  return isForOthers ? [] : [foreignError];
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SubgraphRequest } from "./subgraph-request.ts";
 import { withSharing } from "./fetch-sharing.ts";
 import { toSubgraph } from "./testing/subgraphs.ts";
-import { toRead } from "./testing/reads.ts";
+import { toRead, toResult } from "./testing/reads.ts";
 import { type SubgraphClient, createSubgraphClient } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
@@ -85,6 +85,20 @@ describe("shared fetches", () => {
     expect(await waiting).toMatchObject({ kind: "graphql" });
   });
 
+  test("if the read was not sent, such as for another caller's share, each waiting request sends its own", async () => {
+    const { share, reads } = setUp();
+    const controller = new AbortController();
+    const [first, second, left] = [share("a"), share("a"), share("a", controller.signal)];
+    controller.abort("timeout");
+    const unsent = { kind: "failed", code: "SUBGRAPH_UNAVAILABLE", cause: undefined, replica: undefined } as const;
+    reads[0]!.end(unsent);
+    expect(await first).toBe(unsent);
+    expect(await left).toMatchObject({ code: "SUBGRAPH_TIMEOUT" });
+    expect(reads).toHaveLength(2);
+    reads[1]!.end();
+    expect(await second).toMatchObject({ kind: "graphql" });
+  });
+
   test("the read is aborted with the last request that waits for it, for the same reason", () => {
     const { share, reads } = setUp();
     const controllers = [new AbortController(), new AbortController()];
@@ -134,7 +148,7 @@ describe("shared fetches", () => {
 
   interface Read {
     readonly signal: AbortSignalLike;
-    end(): void;
+    end(result?: FetchResult): void;
   }
 
   function setUp() {
@@ -142,7 +156,7 @@ describe("shared fetches", () => {
     const joined: unknown[] = [];
     const send = (_: SubgraphRequest, signal: AbortSignalLike) =>
       new Promise<FetchResult>((resolve) => {
-        reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
+        reads.push({ signal, end: (result = toResult({})) => resolve(result) });
       });
     const fetch = withSharing(send, { join: (service) => void joined.push(service) });
     const share = (body: string, signal = new AbortController().signal) => fetch(toRead(body), signal);

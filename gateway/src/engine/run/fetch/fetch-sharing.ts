@@ -2,7 +2,7 @@
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../../../telemetry/fetch-observer.ts";
 import type { Fetch, ReadIdentity, SubgraphRequest } from "./subgraph-request.ts";
-import { abortedFetch } from "./subgraph-client.ts";
+import { abortedFetch, isUnsent } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
 const inFlightReadsMax = 1_024;
@@ -65,11 +65,18 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
     });
   }
 
+  async function join(read: InFlightRead, request: SubgraphRequest, signal: AbortSignalLike): Promise<FetchResult> {
+    const result = await waitFor(read, signal);
+    if (!isUnsent(result)) return result;
+    if (request.progress) request.progress.isShared = false;
+    return next(request, signal);
+  }
+
   return (request, signal) => {
     if (!request.isShareable) return next(request, signal);
     const inFlight = reads.find(request);
-    const result = waitFor(inFlight ?? start(request), signal);
-    if (!inFlight) return result;
+    if (!inFlight) return waitFor(start(request), signal);
+    const result = join(inFlight, request, signal);
     request.subgraph.client.noteJoined();
     if (request.progress) request.progress.isShared = true;
     observer?.join(request.service, request.scope.record, result);

@@ -30,6 +30,8 @@ export interface SubgraphClient {
   readonly writes: Readonly<WriteCount>;
   /** Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;
+  /** Whether a request of this caller fails without being sent. */
+  isFull(caller: string | undefined): boolean;
   /** Of a client request that shares the fetch of another one. */
   noteJoined(): void;
   /** For a further request after `replica` rejected one. False if the budget has none left. */
@@ -151,6 +153,7 @@ export function createSubgraphClient(
     name,
     writes,
     post,
+    isFull: (caller) => upstream.isFull(caller),
     noteJoined: () => upstream.noteJoined(),
     takeRetry: (replica) => upstream.takeRetry(replica),
     readStatus: () => upstream.readStatus(),
@@ -164,6 +167,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
     name,
     writes,
     post: () => Promise.resolve(reply),
+    isFull: () => false,
     noteJoined() {},
     takeRetry: () => false,
     readStatus: () => ({ breaker: "closed", replicas: [] }),
@@ -225,6 +229,11 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
     case "reset":
       return failed(isInvalidHttp(cause) ? "SUBGRAPH_INVALID_RESPONSE" : "SUBGRAPH_UNAVAILABLE", cause, replica);
   }
+}
+
+/** Perhaps only because of its caller, such as one that has its share of the subgraph. */
+export function isUnsent(result: FailedFetch | { readonly kind: "graphql" | "unusable" }): boolean {
+  return result.kind === "failed" && result.code === "SUBGRAPH_UNAVAILABLE" && result.replica === undefined;
 }
 
 /** @param reason of the signal. */

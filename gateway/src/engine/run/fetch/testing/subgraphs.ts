@@ -12,6 +12,7 @@ export function toSubgraph(client: Partial<SubgraphClient> = {}, yaml?: string):
     client: {
       name,
       writes: { settled: 0 },
+      isFull: () => false,
       takeRetry: () => false,
       noteJoined() {},
       readStatus: () => ({ breaker: "closed", replicas: [] }),
