@@ -46,7 +46,11 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
     read.abortSource.abort(reason);
   }
 
-  function waitFor(read: InFlightRead, signal: AbortSignalLike): Promise<FetchResult> {
+  function waitFor(
+    read: InFlightRead,
+    signal: AbortSignalLike,
+    onUnsent: (unsent: FetchResult) => FetchResult | Promise<FetchResult>,
+  ): Promise<FetchResult> {
     read.waitersCount++;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -59,24 +63,21 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
         resolveOrReject();
       };
       read.result.then(
-        (result) => settle(() => resolve(result)),
+        (result) => settle(() => resolve(isUnsent(result) && !signal.aborted ? onUnsent(result) : result)),
         (error: unknown) => settle(() => reject(error)),
       );
     });
   }
 
-  async function join(read: InFlightRead, request: SubgraphRequest, signal: AbortSignalLike): Promise<FetchResult> {
-    const result = await waitFor(read, signal);
-    if (!isUnsent(result)) return result;
-    if (request.progress) request.progress.isShared = false;
-    return next(request, signal);
-  }
-
   return (request, signal) => {
     if (!request.isShareable) return next(request, signal);
     const inFlight = reads.find(request);
-    if (!inFlight) return waitFor(start(request), signal);
-    const result = join(inFlight, request, signal);
+    if (!inFlight) return waitFor(start(request), signal, (unsent) => unsent);
+    // It may have failed because the other client has its share of the subgraph's places.
+    const result = waitFor(inFlight, signal, () => {
+      if (request.progress) request.progress.isShared = false;
+      return next(request, signal);
+    });
     request.subgraph.client.noteJoined();
     if (request.progress) request.progress.isShared = true;
     observer?.join(request.service, request.scope.record, result);
