@@ -56,8 +56,8 @@ export interface PhaseReport {
 const inTimeMs = 1_000;
 /** Time for the last responses after the last phase. */
 const drainMs = 2_000;
-/** For each client address and port. A request that is due while all are in use waits for one. */
-const connectionsMax = 256;
+/** For each client address and port: as many as a process accepts of one address. */
+const connectionsMax = 1_000;
 let nextUnique = 10_000_000;
 
 /** Sends the phases as open loops, without a pause between them. @param pid the measured process. */
@@ -131,10 +131,12 @@ function createCounter(connections: Connections) {
     /** @returns why the request failed; undefined if it was served or rejected. */
     async send(template: RequestTemplate | undefined, dueMs: number): Promise<string | undefined> {
       if (!template) throw new Error("The phase has no requests");
+      const sent = connections.send(template);
+      if (!sent) return undefined;
       const ofKind = kinds.get(template.kind) ?? createCounts();
       kinds.set(template.kind, ofKind);
       for (const counts of [all, ofKind]) counts.sent++;
-      const response = await connections.send(template);
+      const response = await sent;
       const latencyMs = performance.now() - dueMs;
       const outcome = toOutcome(response, template, latencyMs);
       if (outcome === undefined) return `status ${response.status}, ${response.bodyBytes} bytes: ${response.excerpt}`;
@@ -183,13 +185,15 @@ type Connections = ReturnType<typeof createConnections>;
 function createConnections() {
   const pools = new Map<string, Pool>();
   return {
-    send(template: RequestTemplate): Promise<ResponseSummary> {
+    /** Undefined, and nothing is sent, if each connection waits for a response, such as a rejection that is held back: so does its client. */
+    send(template: RequestTemplate): Promise<ResponseSummary> | undefined {
       const key = `${template.localAddress} ${template.port}`;
       const pool = pools.get(key) ?? { open: new Set(), free: [], waiting: [] };
       pools.set(key, pool);
+      if (pool.free.length === 0 && pool.open.size >= connectionsMax) return undefined;
       const request = { ...Promise.withResolvers<ResponseSummary>(), text: template.write(nextUnique++) };
       pool.waiting.push(request);
-      if (pool.free.length === 0 && pool.open.size < connectionsMax) addConnection(pool, template);
+      if (pool.free.length === 0) addConnection(pool, template);
       startNext(pool);
       return request.promise;
     },
