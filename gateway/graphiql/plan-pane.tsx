@@ -109,17 +109,20 @@ function PlanRow({ row: { request, depth }, hue, endMs }: PlanRowProps) {
             <span className="plan-service">{subgraph}</span> {paths.map((path) => path || "root").join(", ")}
           </button>
         </th>
-        <td className={`plan-${outcome}`}>
-          {[describeOutcome(request), ...failedAttempts].map((line, index) => (
-            <div key={index}>{line}</div>
-          ))}
-        </td>
+        <td className={`plan-${outcome}`}>{describeOutcome(request)}</td>
         <td className="plan-time">
           {formatMs(milliseconds)}
           <span className="plan-bar" style={bar} />
         </td>
         <td className="plan-bytes">{bytes.toLocaleString("en")}</td>
       </tr>
+      {failedAttempts.map((attempt, index) => (
+        <tr key={index}>
+          <td colSpan={4} className={`plan-${outcome}`}>
+            Failed attempt: {attempt}
+          </td>
+        </tr>
+      ))}
       {isOpen ? <PlanDetails request={request} /> : null}
     </>
   );

@@ -187,6 +187,7 @@ export const graphiqlChecks: readonly Check[] = [
         const closedPlan = page.locator(".plan > details:not([open]) > summary");
         if ((await closedPlan.count()) > 0) await closedPlan.click();
         await requireAccessible(page, "the plan");
+        assert.ok(await page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "the page scrolls");
         await capture(`graphiql-plan-${screen}`);
         for (const panel of ["Documentation Explorer", "History"]) {
           await page.getByRole("button", { name: `Show ${panel}` }).click();
