@@ -96,5 +96,5 @@ export function createOwnersPage(owners: readonly Owner[]): HtmlPage {
 function renderType({ name, keys, fields }: OwnedType) {
   const key = keys.length === 0 ? undefined : html` <span class="muted">entity, key ${keys.join(" or ")}</span>`;
   return html`<dt>${name}${key}</dt>
-    <dd>${fields.join(", ")}</dd>`;
+    <dd>${fields.join(", ") || "no fields"}</dd>`;
 }

@@ -39,7 +39,7 @@ test("/owners has each subgraph with its team, its entities and the fields that 
   const response = await fetch(`${gateway.url}/owners`);
   expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
   const text = (await response.text()).replaceAll(/<style>[^]*?<\/style>|<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
-  expect(text).toContain("people @a/&#60;people&#62; Person entity, key id id, name Query me Role");
+  expect(text).toContain("people @a/&#60;people&#62; Person entity, key id id, name Query me Role no fields");
   expect(text).toContain(
     "notes no owner in gateway.yaml Note entity, key id id, author Person entity, key id id, notes",
   );

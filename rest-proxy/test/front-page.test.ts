@@ -118,6 +118,13 @@ test("/v1 and /v2, which the API catalog names, link to the version's resources 
   expect(old.get("link")).toContain('</v2>; rel="successor-version"');
 });
 
+test("browsers get the descriptions of resources with their Markdown, unless these only repeat the title", async () => {
+  const { url } = await startProxy(await startStub(), { documents: texts, routes: allRoutes });
+  const page = await (await fetch(`${url}/v2`, { headers: { accept: browserAccept } })).text();
+  expect(page).toContain("<code>private</code> is absent.");
+  expect(page.match(/Published posts, newest first/g)).toHaveLength(1);
+});
+
 interface Catalog {
   readonly linkset: readonly [{ readonly item: readonly { readonly href: string }[] }];
 }

@@ -38,6 +38,11 @@ export interface Operation {
   readonly responses: Readonly<Record<string, ResponseObject | ReferenceObject>>;
 }
 
+/** The description; undefined if it only repeats the summary. */
+export function detailsOf({ summary, description }: Operation): string | undefined {
+  return description === `${summary}.` ? undefined : description;
+}
+
 /** An operation with its place in the document. */
 export interface PathOperation {
   /** In lower case. */

@@ -5,6 +5,7 @@ import { operationUrl, requestPath, schemaPath } from "./addresses.ts";
 import { viewMethod } from "./layout.ts";
 import {
   type Content,
+  detailsOf,
   type HeaderObject,
   nameOf,
   type OpenApi,
@@ -31,13 +32,14 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
   const { method, path, operation } = entry;
   const parameters = parametersOf(document, operation);
   const responses = responsesOf(document, operation);
+  const details = detailsOf(operation);
   const successes = responses.filter(([status]) => Number(status) < 400);
   return html`<article id="${operation.operationId}">
     <div class="description">
       <h3>${operation.summary}${markDeprecated(operation)}</h3>
       <p class="path">${viewMethod(method)} <code>${requestPath(document, path)}</code></p>
       ${operation.deprecated ? viewDeprecation(reference, entry, successor) : undefined}
-      ${operation.description === `${operation.summary}.` ? undefined : markdown(operation.description)}
+      ${details === undefined ? undefined : markdown(details)}
       <p>${describeAuthorization(operation)}</p>
       ${parameters.length === 0 ? undefined : viewParameters(reference, parameters)}
       ${

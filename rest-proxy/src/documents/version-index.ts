@@ -2,6 +2,7 @@ import { createFrontPage, type FrontPageLink } from "@tributary/kit/pages/front-
 import { listRetirementHeaders, type Retirement, successorLink } from "../route/retirement.ts";
 import { findSuccessor, type VersionDocument } from "./deprecation.ts";
 import type { FrontPageOptions } from "./front-page.ts";
+import { detailsOf } from "./open-api.ts";
 import { type PageSource, revalidated } from "./pages.ts";
 
 /** `/v2`, the version's address in the API catalog: links to its resources without a parameter and to its documents. */
@@ -35,7 +36,7 @@ export function createVersionIndex(
 function listResourceLinks(version: number, { paths }: VersionDocument["document"]): readonly FrontPageLink[] {
   return Object.entries(paths).flatMap(([path, { get }]) => {
     if (get === undefined || path.includes("{")) return [];
-    return [{ key: path.slice(1), path: `/v${version}${path}`, title: get.summary, text: get.description }];
+    return [{ key: path.slice(1), path: `/v${version}${path}`, title: get.summary, text: detailsOf(get) ?? "" }];
   });
 }
 
