@@ -23,12 +23,15 @@ export interface HttpClient {
 /** Longer than the default deadline of a request to a service, 10 s, and shorter than that of a client's request to the gateway, 30 s. */
 const timeoutDefaultMs = 15_000;
 
+/** Of the server; a function returns that of the next request. */
+export type BaseUrl = string | (() => string);
+
 /** An HTTP client that behaves as in most programs: it reuses connections, opens as many as needed, and obeys `Connection` and `Keep-Alive`. */
-export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutDefaultMs): HttpClient {
+export function createHttpClient(baseUrl: BaseUrl, timeoutMs: number = timeoutDefaultMs): HttpClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
-  const { hostname, port } = new URL(baseUrl);
 
   async function send({ method, path, headers = {}, body }: HttpClientRequest): Promise<HttpClientResponse> {
+    const { hostname, port } = new URL(typeof baseUrl === "string" ? baseUrl : baseUrl());
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const clientRequest = request({ hostname, port, path, method, agent, headers }, resolve);
     const timer = setTimeout(() => clientRequest.destroy(new Error(`no response in ${timeoutMs} ms`)), timeoutMs);
