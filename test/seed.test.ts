@@ -139,7 +139,7 @@ test("a service without a URL is skipped, and an empty URL is an error", async (
   expect(await seedEmpty({ urls: others, progress: () => {} })).toEqual([]);
   expect(await findSeedMismatches(others, 2)).toEqual({ outdated: [], unmarked: [] });
   const seeding = seedEmpty({ urls: { ...urls, orders: "" }, progress: () => {} });
-  await expect(seeding).rejects.toThrow("Seeding orders failed: Error: its database has no URL");
+  await expect(seeding).rejects.toThrow("Seeding orders failed: Error: The database has no URL");
 });
 
 test("a renamed table is an error only in a database without a seed mark", async () => {

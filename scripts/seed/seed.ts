@@ -2,7 +2,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
+import { withClient } from "@tributary/kit/postgres/client";
+import type pg from "pg";
 
 export type SeededService = string;
 
@@ -76,7 +77,7 @@ export async function seedEmpty(
 
 /** Of the first database that is seeded; undefined if none is. */
 export async function findScale(urls: DatabaseUrls): Promise<number | undefined> {
-  const scales = await Promise.all(servicesIn(urls).map((service) => withClient(urls, service, readMark)));
+  const scales = await Promise.all(servicesIn(urls).map((service) => connectTo(urls, service, readMark)));
   return scales.find((scale) => scale !== undefined);
 }
 
@@ -96,10 +97,9 @@ function servicesIn(urls: DatabaseUrls): readonly SeededService[] {
 }
 
 function readAllContents(urls: DatabaseUrls): Promise<readonly DatabaseContents[]> {
-  const readings = servicesIn(urls).map((service) =>
-    withClient(urls, service, (client) => readContents(client, service)),
+  return Promise.all(
+    servicesIn(urls).map((service) => connectTo(urls, service, (client) => readContents(client, service))),
   );
-  return Promise.all(readings);
 }
 
 async function readContents(client: pg.Client, service: SeededService): Promise<DatabaseContents> {
@@ -122,7 +122,7 @@ async function seedAll(
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
-      const description = await withClient(urls, service, (client) => seedOne(client, service, scale, prepare));
+      const description = await connectTo(urls, service, (client) => seedOne(client, service, scale, prepare));
       progress(`${service}: ${description} in ${formatSeconds(performance.now() - startMs)}`);
     }),
   );
@@ -135,7 +135,7 @@ function truncate(client: pg.Client, tables: readonly string[]): Promise<unknown
 /** @returns a description of the rows, such as "200 products, 5,000 orders". */
 async function seedOne(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
   const { sql, tables } = seedOf(service);
-  // There is no rollback statement: `withConnection` closes the connection after an error, which rolls back.
+  // There is no rollback statement: `withClient` closes the connection after an error, which rolls back.
   await client.query("begin");
   await prepare(client, tables);
   await client.query("select set_config('seed.scale', $1, true)", [String(scale)]);
@@ -156,29 +156,16 @@ async function readMark(client: pg.Client): Promise<number | undefined> {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : undefined;
 }
 
-async function withClient<T>(
+async function connectTo<T>(
   urls: DatabaseUrls,
   service: SeededService,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   try {
-    return await withConnection(urls[service], work);
+    return await withClient(urls[service] ?? "", work);
   } catch (cause) {
     const hint = `If its tables have changed, change services/${service}/seed.sql to match its migrations.`;
     throw new Error(`Seeding ${service} failed: ${String(cause)}\n${hint}`, { cause });
-  }
-}
-
-// Without a URL, pg would connect to PGHOST or localhost:5432, an unrelated database.
-async function withConnection<T>(url: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  if (!url) throw new Error("its database has no URL");
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {}); // A lost connection fails the query.
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
   }
 }
 
