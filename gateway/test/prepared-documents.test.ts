@@ -5,11 +5,13 @@ import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
+import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { readBundle } from "../src/documents/document-bundle.ts";
 import { openDocumentStore } from "../src/documents/document-store.ts";
 import { createDocumentPreparation } from "../src/engine/generation/document-preparation.ts";
 import type { Generation } from "../src/engine/generation/generations.ts";
+import { createOperationStore } from "../src/engine/parse/operation-store.ts";
 import type { ValidatedOperation } from "../src/engine/parse/validated-operation.ts";
 import type { GatewayObservation } from "../src/observations.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
@@ -52,6 +54,8 @@ const listKinds = ({ observations }: RunningGateway) => observations.map(({ kind
 test("the first requests after a start, and after a swap of the supergraph, find all plans, on the fast path", async () => {
   const { gateway, post } = await start();
   expect(jobs).toBeGreaterThan(0);
+  // Their plans alone are in memory.
+  expect(gateway.cacheSizes().documents.entries).toBe(0);
   const sendAll = async () => {
     const before = jobs;
     for (const request of requests) {
@@ -90,7 +94,8 @@ test("a new bundle ends the planning of the one before, and a text that is prepa
         return Promise.resolve({ operation: {} } as unknown as ValidatedOperation);
       },
     },
-    stages: { combineConditions: () => [], planAhead: () => Promise.resolve() },
+    stages: { planAhead: () => Promise.resolve(new Map()), addPlans: () => {} },
+    operations: createOperationStore({ apiSchema: buildSchema("type Query { a: Int }"), bytesMax: 100_000 }),
     observe: () => {},
   });
   await preparation.prepare(listOf("{ a }", "{ b }", "{ c }"));
