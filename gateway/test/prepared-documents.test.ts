@@ -181,7 +181,7 @@ test("a start waits for them only for a time, and plans the rest afterwards", as
     source: { file, urls: undefined, headers: undefined, lastGood: undefined },
     pollMs: 20,
     generationInUse: () => inUse.at(-1),
-    prepareMsMax: 1,
+    startMsMax: 1,
     observe: (observation) => void observations.push(observation),
   });
   onTestFinished(store.stop);

@@ -33,19 +33,20 @@ export interface DocumentStoreOptions {
   readonly source: NonNullable<Config["documents"]>;
   readonly pollMs: number;
   readonly generationInUse: () => Generation | undefined;
-  /** How long a start, a new supergraph and a new bundle wait until their documents are planned. */
-  readonly prepareMsMax?: number;
+  /** How long a start waits until its documents are planned. Clients wait for a new replica, and to plan an operation of theirs takes milliseconds. */
+  readonly startMsMax?: number;
   readonly observe: GatewayObserver;
 }
 
+/** How long a new supergraph and a new bundle wait until their documents are planned: clients use the ones before meanwhile. */
+const prepareMsMax = 10_000;
 /** How long a start waits for the bundle. Longer than the watcher, which then uses the last good one. */
 const firstLoadMsMax = 3_000;
 const listedMax = 20;
 
 /** Reads the bundle at once, and watches it. One that cannot be used is reported and changes nothing. */
 export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
-  const { source, pollMs, generationInUse, prepareMsMax = 10_000, observe } = o;
-  const limits = { prepareMsMax, observe };
+  const { source, pollMs, generationInUse, startMsMax = 2_000, observe } = o;
   const firstLoad = Promise.withResolvers<void>();
   const firstLoadTimer = setTimeout(firstLoad.resolve, firstLoadMsMax);
   let current = noTrustedDocuments;
@@ -77,7 +78,7 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
     let generation: Generation | undefined;
     while (generation !== generationInUse()) {
       generation = generationInUse();
-      if (generation) await prepareIn(generation, documents.list(), limits);
+      if (generation) await prepareIn(generation, documents.list(), prepareMsMax, observe);
     }
   }
 
@@ -87,7 +88,7 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
     let documents: TrustedDocuments | undefined;
     while (documents !== current) {
       documents = current;
-      await prepareIn(next, documents.list(), limits);
+      await prepareIn(next, documents.list(), generationInUse() ? prepareMsMax : startMsMax, observe);
     }
   }
 
@@ -118,11 +119,12 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
   };
 }
 
-/** Resolves at the latest after `prepareMsMax`; then the preparation continues. */
+/** Resolves at the latest after `waitMsMax`; then the preparation continues. */
 async function prepareIn(
   { documents }: Generation,
   list: readonly TrustedDocument[],
-  { prepareMsMax, observe }: { readonly prepareMsMax: number; readonly observe: GatewayObserver },
+  waitMsMax: number,
+  observe: GatewayObserver,
 ): Promise<void> {
   let reported = 0;
   const report = () => {
@@ -132,7 +134,7 @@ async function prepareIn(
     reported = invalid.length;
   };
   const prepared = documents.prepare(list);
-  await waitAtMost(prepareMsMax, prepared);
+  await waitAtMost(waitMsMax, prepared);
   report();
   void prepared.then(report);
 }
