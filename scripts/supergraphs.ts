@@ -8,11 +8,11 @@ import { createUsageError, runCommand } from "./command-line.ts";
 /** @returns lines: the counts, and each reason with its files. */
 export async function loadSupergraphs(folder: string): Promise<string[]> {
   const files = globSync("**/*.{graphql,graphqls}", { cwd: folder }).toSorted();
-  const runner = createTaskRunner();
+  const runner = createTaskRunner({ log: () => {} });
   const refused: { readonly file: string; readonly reason: string }[] = [];
   for (const [id, file] of files.entries()) {
     const supergraphSdl = readFileSync(join(folder, file), "utf8");
-    const result = await runner.run({ kind: "load", id, supergraphSdl });
+    const result = await runner.run({ kind: "load", id, supergraphSdl, isKnown: false });
     await runner.run({ kind: "drop", id });
     if (result.kind === "failed") refused.push({ file, reason: reasonOf(result.message) });
   }

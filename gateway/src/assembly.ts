@@ -33,7 +33,7 @@ export async function assembleGateway(environment: Environment): Promise<Assembl
   const { log, observe } = telemetry;
   telemetry.setLogLevel?.(settings.current.logLevel);
   warnOfMisspeltVariables(log, config.misspeltVariables);
-  // Created before server.ts is imported: the planner threads load their modules while this thread loads Apollo Server.
+  // Created before server.ts is imported: the planner threads load Apollo Gateway while this thread loads Apollo Server.
   const { workers, planTimeoutMs } = config.planning;
   const plannerPool = createPlannerPool({ workers, planTimeoutMs, observe });
   const { createGateway } = await import("./server.ts");

@@ -18,7 +18,7 @@ import {
 import type { SupergraphPlanner } from "../src/engine/plan/planner/supergraph-planner.ts";
 import { createTaskRunner } from "../src/engine/plan/planner/task-runner.ts";
 import { findWarmUpOperation } from "../src/engine/plan/planner/warm-up-operation.ts";
-import type { TaskResult } from "../src/engine/plan/planner/worker-messages.ts";
+import type { LibraryLogEntry, TaskResult } from "../src/engine/plan/planner/worker-messages.ts";
 import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 
 describe("the planner pool", () => {
@@ -348,9 +348,9 @@ describe("tasks of a worker", () => {
   const supergraphSdl = compose();
 
   test("a supergraph is loaded, planned for and dropped", async () => {
-    const { run } = createTaskRunner();
+    const { run } = setUp();
     expect(await run({ kind: "start" })).toEqual({ kind: "done" });
-    const loaded = await run({ kind: "load", id: 1, supergraphSdl });
+    const loaded = await run({ kind: "load", id: 1, supergraphSdl, isKnown: false });
     expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
     const planned = await run({ kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] });
     expect(servicesOf(planned)).toEqual(["books", "ratings"]);
@@ -372,13 +372,13 @@ describe("tasks of a worker", () => {
         sdl.replace("schema\n", 'schema\n  @link(url: "https://example.com/guard/v1.0", for: SECURITY)\n'),
     ],
   ])("a supergraph that %s fails with a reason", async (_, spoil) => {
-    const { run } = createTaskRunner();
-    const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl) });
+    const { run } = setUp();
+    const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl), isKnown: false });
     expect(failed).toMatchObject({ kind: "failed", message: expect.stringMatching(/\w/) });
   });
 
   test("a supergraph with @authenticated is rejected, and one with @cacheTag is loaded", async () => {
-    const { run } = createTaskRunner();
+    const { run } = setUp();
     const link = (feature: string, purpose: string) =>
       supergraphSdl.replace(
         "schema\n",
@@ -388,6 +388,7 @@ describe("tasks of a worker", () => {
       kind: "load",
       id: 1,
       supergraphSdl: link("authenticated/v0.1", "SECURITY"),
+      isKnown: false,
     });
     expect(guarded).toMatchObject({
       message: expect.stringContaining("does not enforce @authenticated"),
@@ -396,19 +397,33 @@ describe("tasks of a worker", () => {
       kind: "load",
       id: 2,
       supergraphSdl: link("cacheTag/v0.1", "EXECUTION"),
+      isKnown: false,
     });
     expect(tagged.kind).toBe("loaded");
   });
 
   test("an operation that overflows the stack is too complex", async () => {
-    const { run } = createTaskRunner();
-    await run({ kind: "load", id: 1, supergraphSdl });
+    const { run } = setUp();
+    await run({ kind: "load", id: 1, supergraphSdl, isKnown: false });
     const depth = 100_000;
     const operationText = `{ books { title ${"... on Book { title ".repeat(depth)}${"}".repeat(depth)} } }`;
     expect(await run({ kind: "plan", id: 1, operationText, enabledLabels: [] })).toMatchObject({
       kind: "too-complex",
     });
   });
+
+  test("Apollo Gateway validates a new supergraph, and its log entries are forwarded", async () => {
+    const { run, entries } = setUp();
+    await run({ kind: "load", id: 1, supergraphSdl, isKnown: true });
+    expect(entries).toEqual([]);
+    await run({ kind: "load", id: 2, supergraphSdl, isKnown: false });
+    expect(entries).toContainEqual({ kind: "library-log", level: "debug", text: "Loading gateway..." });
+  });
+
+  function setUp() {
+    const entries: LibraryLogEntry[] = [];
+    return { ...createTaskRunner({ log: (entry) => void entries.push(entry) }), entries };
+  }
 
   function servicesOf(result: TaskResult): unknown[] {
     if (result.kind !== "planned") throw new Error(JSON.stringify(result));

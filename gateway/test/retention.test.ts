@@ -104,9 +104,9 @@ test("a replaced supergraph is retained neither in the main thread nor in a plan
   for (let count = 1; count <= 4; count++) await swap(count);
   await expect.poll(() => countSchemas()).toBeLessThanOrEqual(schemas);
 
-  const tasks = createTaskRunner();
+  const tasks = createTaskRunner({ log: () => {} });
   const reload = async (id: number) => {
-    expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl })).toMatchObject({
+    expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl, isKnown: false })).toMatchObject({
       kind: "loaded",
     });
     await tasks.run({ kind: "drop", id });

@@ -87,7 +87,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost, isAwaited) => startWorker(options, onLost, isAwaited || startTasks.size === 0),
+      start: (onLost, isAwaited) => startWorker(options, { onLost, isAwaited, isFirstLoadKnown: startTasks.size > 0 }),
       listStartJobs: () => listStartJobs(startTasks, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
@@ -106,7 +106,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
     const id = ++lastId;
-    const task: LoadTask = { kind: "load", id, supergraphSdl };
+    const task: LoadTask = { kind: "load", id, supergraphSdl, isKnown: false };
     const startedMs = performance.now();
     const outcomes = await Promise.all(
       slots.map((slot) => loadInto(slot, task, { startTasks, cpuMsMax: loadTimeoutMs })),
@@ -156,13 +156,17 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   };
 }
 
+interface WorkerStart extends Pick<PlannerWorkerOptions, "onLost" | "isFirstLoadKnown"> {
+  readonly isAwaited: boolean;
+}
+
 /** Called by each slot at once, and when it replaces its worker. */
 function startWorker(
-  { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512 }: PlannerPoolOptions,
-  onLost: PlannerWorkerOptions["onLost"],
-  isFirstLoadUrgent: boolean,
+  { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512, observe }: PlannerPoolOptions,
+  { isAwaited, ...start }: WorkerStart,
 ): PlannerWorker {
-  return startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent, onLost });
+  const isFirstLoadUrgent = isAwaited || !start.isFirstLoadKnown;
+  return startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent, ...start, onLogEntry: observe });
 }
 
 /** Resolves before the planner is warmed: meanwhile the main thread builds its schemas. */
@@ -175,10 +179,11 @@ async function loadInto(
   const outcome = await runSetupTask(slot, task, cpuMsMax);
   if (outcome.kind !== "loaded") return outcome;
   // A task becomes a start task only after a worker has done it: one that ends every worker must not.
-  if (!startTasks.has(id)) startTasks.set(id, [task]);
+  const startTask: Task = { ...task, isKnown: true };
+  if (!startTasks.has(id)) startTasks.set(id, [startTask]);
   const warmTask: Task = { kind: "warm", id };
   const settle = ({ kind }: TaskOutcome) => {
-    if (kind === "done" && startTasks.has(id)) startTasks.set(id, [task, warmTask]);
+    if (kind === "done" && startTasks.has(id)) startTasks.set(id, [startTask, warmTask]);
   };
   slot.addSetupJob({ task: warmTask, cpuMsMax, settle });
   return outcome;

@@ -2,7 +2,7 @@
 // planner-pool.ts starts it, and worker-slot.ts gives it tasks.
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
 
 export interface PlannerWorker {
   /**
@@ -19,6 +19,7 @@ export interface PlannerWorkerOptions extends Omit<PlannerWorkerData, "compileCa
   /** The entry module of the thread. */
   readonly file: URL;
   readonly heapMbMax: number;
+  readonly onLogEntry: (entry: LibraryLogEntry) => void;
   /** Called at most once, before `run` resolves, and never after `end`. */
   readonly onLost: (lost: WorkerLost) => void;
 }
@@ -34,7 +35,13 @@ const checksMax = 10 * checksPerDeadline;
 const deadlineTolerance = 0.95;
 
 /** Starts the thread. It keeps the process alive only while it runs a task. */
-export function startPlannerWorker({ file, heapMbMax, onLost, ...firstLoad }: PlannerWorkerOptions): PlannerWorker {
+export function startPlannerWorker({
+  file,
+  heapMbMax,
+  onLogEntry,
+  onLost,
+  ...firstLoad
+}: PlannerWorkerOptions): PlannerWorker {
   const worker = new Worker(file, {
     workerData: { compileCacheFolder: getCompileCacheDir(), ...firstLoad } satisfies PlannerWorkerData,
     // The worker does not get the environment of the gateway, because Apollo's packages read keys and switches from environment variables.
@@ -55,7 +62,10 @@ export function startPlannerWorker({ file, heapMbMax, onLost, ...firstLoad }: Pl
   }
 
   worker.unref();
-  worker.on("message", (message: TaskResult) => settleTask?.(message));
+  worker.on("message", (message: TaskResult | LibraryLogEntry) => {
+    if (message.kind === "library-log") onLogEntry(message);
+    else settleTask?.(message);
+  });
   worker.on("error", (error) => endAsLost(isOutOfMemory(error) ? "memory" : "died", error));
   worker.on("exit", (code) => endAsLost("died", new Error(`The planner worker exited with code ${code}`)));
 

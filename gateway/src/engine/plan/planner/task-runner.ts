@@ -1,4 +1,5 @@
 // Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
+import { withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
 import { assertValidSchema, buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
   readIntrospectionKey,
@@ -6,8 +7,9 @@ import {
   writeStandardIntrospection,
 } from "../introspection/introspection-writer.ts";
 import { createQueryPlanner, type QueryPlanner } from "../rewrite/query-planner.ts";
+import { forApolloGateway } from "../rewrite/supergraph-features.ts";
 import { findWarmUpOperation } from "./warm-up-operation.ts";
-import type { IntrospectTask, LoadTask, PlanTask, Task, TaskResult } from "./worker-messages.ts";
+import type { IntrospectTask, LibraryLogEntry, LoadTask, PlanTask, Task, TaskResult } from "./worker-messages.ts";
 
 interface RunnableSupergraph {
   readonly planner: QueryPlanner;
@@ -15,15 +17,20 @@ interface RunnableSupergraph {
   readonly apiSchema: GraphQLSchema;
 }
 
+type SendLogEntry = (entry: LibraryLogEntry) => void;
+
 /** The error messages of the query planner's limits, which have no codes, and of the stack's limit, which deep operations reach first. */
 const tooComplexMessages =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
-export function createTaskRunner() {
+export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   const supergraphs = new Map<number, RunnableSupergraph>();
 
-  function load({ id, supergraphSdl }: LoadTask): TaskResult {
+  async function load({ id, supergraphSdl, isKnown }: LoadTask): Promise<TaskResult> {
+    // Before `validate`: for a supergraph that both reject, this error message is clearer.
     const planner = createQueryPlanner(supergraphSdl);
+    const validated = isKnown ? undefined : forApolloGateway(supergraphSdl);
+    if (validated !== undefined) await validate(withOneOfDefinitionText(validated), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     // Here, and not only by Apollo Server in the main thread, because an error of a planner worker is one of the supergraph: it is not retried.
     assertValidSchema(apiSchema);
@@ -71,6 +78,26 @@ export function createTaskRunner() {
 
   /** Never rejects: a failure is a result of kind `too-complex` or `failed`. */
   return { run: (task: Task): Promise<TaskResult> => runTask(task).catch((error: unknown) => toFailure(task, error)) };
+}
+
+/** Apollo Gateway is used only here, to validate a new supergraph: a worker that replaces another does without its modules. */
+export const importApolloGateway = () => import("@apollo/gateway");
+
+/** @throws Error if Apollo Gateway rejects the supergraph. */
+async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
+  const { ApolloGateway } = await importApolloGateway();
+  const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
+  await gateway.load();
+  await gateway.stop();
+}
+
+function createLogger(log: SendLogEntry) {
+  const logAt = (level: LibraryLogEntry["level"]) => (message?: unknown) => {
+    const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
+    log({ kind: "library-log", level, text });
+  };
+  // The `info` entries are routine messages about the start of Apollo Gateway, which each load of a supergraph repeats.
+  return { debug: logAt("debug"), info: logAt("debug"), warn: logAt("warn"), error: logAt("error") };
 }
 
 /**

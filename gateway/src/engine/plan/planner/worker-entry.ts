@@ -3,10 +3,10 @@ import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
-import type { PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
 
 // Before the dynamic import below, because compiling Apollo's packages takes most of a worker's start.
-const { compileCacheFolder, isFirstLoadUrgent } = workerData as PlannerWorkerData;
+const { compileCacheFolder, isFirstLoadUrgent, isFirstLoadKnown } = workerData as PlannerWorkerData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
 const thisThread = 0;
@@ -14,8 +14,10 @@ const niceValue = 10;
 // The priority cannot be raised again (setpriority(2)), so an urgent load comes before it.
 if (!isFirstLoadUrgent) lowerPriority();
 
-const { createTaskRunner } = await import("./task-runner.ts");
-const taskRunner = createTaskRunner();
+const { createTaskRunner, importApolloGateway } = await import("./task-runner.ts");
+// While the main thread loads its own modules.
+if (!isFirstLoadKnown) await importApolloGateway();
+const taskRunner = createTaskRunner({ log: send });
 parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(finish));
 
 function finish(result: TaskResult): void {
@@ -31,7 +33,7 @@ function lowerPriority(): void {
   if (process.platform === "linux") setPriority(thisThread, niceValue);
 }
 
-function send(message: TaskResult): void {
+function send(message: TaskResult | LibraryLogEntry): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(message, message.kind === "introspected" ? listBuffers(message.values) : []);
 }

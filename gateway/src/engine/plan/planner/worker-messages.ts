@@ -18,6 +18,8 @@ export interface LoadTask {
   readonly kind: "load";
   readonly id: number;
   readonly supergraphSdl: string;
+  /** Whether another worker has loaded it. Then it is not validated again. */
+  readonly isKnown: boolean;
 }
 
 export interface PlanTask {
@@ -50,6 +52,13 @@ export type TaskResult =
 export interface LoadedSupergraph extends PublishedSupergraph {
   /** The responses to the introspection queries that tools send. */
   readonly introspection: readonly IntrospectionEntry[];
+}
+
+/** A log entry of Apollo's libraries in the worker. It belongs to no task. */
+export interface LibraryLogEntry {
+  readonly kind: "library-log";
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly text: string;
 }
 
 /**
@@ -85,4 +94,6 @@ export interface PlannerWorkerData {
   readonly compileCacheFolder: string | undefined;
   /** Whether clients wait until this worker has loaded its first supergraph. */
   readonly isFirstLoadUrgent: boolean;
+  /** See `LoadTask`. */
+  readonly isFirstLoadKnown: boolean;
 }

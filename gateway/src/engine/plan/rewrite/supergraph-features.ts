@@ -13,6 +13,18 @@ export const supportedFeatures: ReadonlySet<string> = new Set([
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
 
+const cacheTagLinks = /@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g;
+
+/**
+ * What Apollo Gateway, which rejects features that it does not know, can validate: without the links to `@cacheTag` (the uses of the directive
+ * remain), and undefined for a supergraph with contexts, which it cannot load.
+ */
+export function forApolloGateway(supergraphSdl: string): string | undefined {
+  return supergraphSdl.includes(`@link(url: "${contextFeature}/`)
+    ? undefined
+    : supergraphSdl.replaceAll(cacheTagLinks, "");
+}
+
 /**
  * Rejects supergraphs with directives that the gateway cannot serve: those that protect data must not be ignored.
  * @throws Error that names each feature and the reason.
