@@ -161,15 +161,49 @@ test("other documents evict none of them, and never take the label of their oper
 });
 
 test("a start waits for them only for a time, and plans the rest afterwards", async () => {
+  const planned = Promise.withResolvers<void>();
+  const { store, generation, inUse, problems, observations } = openStore(entries, () => planned.promise);
+  await store.prepare(generation);
+  inUse.push(generation);
+  expect(store.status().counts).toEqual({ planned: 0, invalid: 0, pending: entries.length });
+  problems.set(store.current.findById("1"), "it is not valid");
+  planned.resolve();
+  await expect.poll(() => observations.at(-1)).toMatchObject({ kind: "documents-invalid", count: 1 });
+});
+
+test("a start waits for the first 500 of a large bundle, and a new supergraph for all", async () => {
+  const large = Array.from({ length: 501 }, (_, i) => ({ text: `{ name${i}: whoAmI }` }));
+  const counts: number[] = [];
+  const planned = Promise.withResolvers<void>();
+  const prepare: Generation["documents"]["prepare"] = ({ length }) => {
+    counts.push(length);
+    return length > 500 ? planned.promise : Promise.resolve();
+  };
+  const { store, generation, inUse } = openStore(large, prepare, { prepareMsMax: 60_000 });
+  await store.prepare(generation);
+  expect(counts).toEqual([500, 501]);
+  inUse.push(generation);
+  let isSwapped = false;
+  const swap = store.prepare(generation).then(() => (isSwapped = true));
+  await expect.poll(() => counts.length).toBe(3);
+  expect(isSwapped).toBe(false);
+  planned.resolve();
+  await swap;
+});
+
+function openStore(
+  bundle: readonly BundleEntry[],
+  prepare: Generation["documents"]["prepare"],
+  { prepareMsMax = 1 } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-documents-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "documents.json");
-  writeFileSync(file, toBundle(entries));
+  writeFileSync(file, toBundle(bundle));
   const observations: GatewayObservation[] = [];
-  const planned = Promise.withResolvers<void>();
   const problems = new Map<unknown, string>();
   const documents: Generation["documents"] = {
-    prepare: () => planned.promise,
+    prepare,
     find: () => undefined,
     problemOf: (document) => problems.get(document),
     isPrepared: () => false,
@@ -181,14 +215,9 @@ test("a start waits for them only for a time, and plans the rest afterwards", as
     source: { file, urls: undefined, headers: undefined, lastGood: undefined },
     pollMs: 20,
     generationInUse: () => inUse.at(-1),
-    startMsMax: 1,
+    prepareMsMax,
     observe: (observation) => void observations.push(observation),
   });
   onTestFinished(store.stop);
-  await store.prepare(generation);
-  inUse.push(generation);
-  expect(store.status().counts).toEqual({ planned: 0, invalid: 0, pending: entries.length });
-  problems.set(store.current.findById("1"), "it is not valid");
-  planned.resolve();
-  await expect.poll(() => observations.at(-1)).toMatchObject({ kind: "documents-invalid", count: 1 });
-});
+  return { store, generation, inUse, problems, observations };
+}

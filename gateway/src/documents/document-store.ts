@@ -33,20 +33,21 @@ export interface DocumentStoreOptions {
   readonly source: NonNullable<Config["documents"]>;
   readonly pollMs: number;
   readonly generationInUse: () => Generation | undefined;
-  /** How long a start waits until its documents are planned. Clients wait for a new replica, and to plan an operation of theirs takes milliseconds. */
-  readonly startMsMax?: number;
+  /** How long a start, a new supergraph and a new bundle wait until their documents are planned. */
+  readonly prepareMsMax?: number;
   readonly observe: GatewayObserver;
 }
 
-/** How long a new supergraph and a new bundle wait until their documents are planned: clients use the ones before meanwhile. */
-const prepareMsMax = 10_000;
+/** A start waits for this many documents, in the order of the bundle. On an idle machine they take a few seconds, and all of a large bundle half a minute. */
+const startDocumentsMax = 500;
 /** How long a start waits for the bundle. Longer than the watcher, which then uses the last good one. */
 const firstLoadMsMax = 3_000;
 const listedMax = 20;
 
 /** Reads the bundle at once, and watches it. One that cannot be used is reported and changes nothing. */
 export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
-  const { source, pollMs, generationInUse, startMsMax = 2_000, observe } = o;
+  const { source, pollMs, generationInUse, prepareMsMax = 10_000, observe } = o;
+  const limits = { prepareMsMax, observe };
   const firstLoad = Promise.withResolvers<void>();
   const firstLoadTimer = setTimeout(firstLoad.resolve, firstLoadMsMax);
   let current = noTrustedDocuments;
@@ -78,7 +79,7 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
     let generation: Generation | undefined;
     while (generation !== generationInUse()) {
       generation = generationInUse();
-      if (generation) await prepareIn(generation, documents.list(), prepareMsMax, observe);
+      if (generation) await prepareIn(generation, documents.list(), limits);
     }
   }
 
@@ -88,7 +89,8 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
     let documents: TrustedDocuments | undefined;
     while (documents !== current) {
       documents = current;
-      await prepareIn(next, documents.list(), generationInUse() ? prepareMsMax : startMsMax, observe);
+      const awaitedMax = generationInUse() ? Infinity : startDocumentsMax;
+      await prepareIn(next, documents.list(), { ...limits, awaitedMax });
     }
   }
 
@@ -119,12 +121,17 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
   };
 }
 
-/** Resolves at the latest after `waitMsMax`; then the preparation continues. */
+interface PreparationLimits {
+  readonly prepareMsMax: number;
+  readonly awaitedMax?: number;
+  readonly observe: GatewayObserver;
+}
+
+/** Resolves when the first `awaitedMax` documents are prepared, at the latest after `prepareMsMax`; then the preparation continues. */
 async function prepareIn(
   { documents }: Generation,
   list: readonly TrustedDocument[],
-  waitMsMax: number,
-  observe: GatewayObserver,
+  { prepareMsMax, awaitedMax, observe }: PreparationLimits,
 ): Promise<void> {
   let reported = 0;
   const report = () => {
@@ -133,10 +140,9 @@ async function prepareIn(
       observe({ kind: "documents-invalid", count: invalid.length, documents: invalid.slice(0, listedMax) });
     reported = invalid.length;
   };
-  const prepared = documents.prepare(list);
-  await waitAtMost(waitMsMax, prepared);
+  await waitAtMost(prepareMsMax, documents.prepare(list.slice(0, awaitedMax)));
   report();
-  void prepared.then(report);
+  void documents.prepare(list).then(report);
 }
 
 function countDocuments(
