@@ -7,24 +7,24 @@ import { createWaitingRequests } from "./waiting-requests.ts";
 
 let admission: Admission;
 let readState: () => AdmissionState;
-/** The classes of the requests that were reported to the observer. */
-const admitted: PriorityClass[] = [];
-const rejected: (PriorityClass | "unread")[] = [];
+/** The classes of the requests that were reported to the observer of the last start. Requests of earlier tests may still wait. */
+let admitted: PriorityClass[];
+let rejected: (PriorityClass | "unread")[];
 
 let isStarved = false;
 
 function start(isOn = true, queueDelayMs?: () => number): void {
   isStarved = false;
-  admitted.length = 0;
-  rejected.length = 0;
+  const [ownAdmitted, ownRejected]: [typeof admitted, typeof rejected] = [[], []];
+  [admitted, rejected] = [ownAdmitted, ownRejected];
   admission = createAdmission({
     isOn,
     queueDelayMs,
     // Not that of this process: other tests run beside it.
     starvation: { isStarved: () => isStarved, close: () => {} },
     observer: {
-      onAdmitted: (priority) => admitted.push(priority),
-      onRejected: (priority) => rejected.push(priority),
+      onAdmitted: (priority) => ownAdmitted.push(priority),
+      onRejected: (priority) => ownRejected.push(priority),
       expose: (read) => (readState = read),
     },
   });
