@@ -5,8 +5,8 @@ import { type Compare, compareApolloGateway, comparePaths, findDifference, listN
 import { generateChains } from "./generate-chains.ts";
 import { type RunningCase, startCase } from "./start-case.ts";
 
-/** For each case and kind of alias. `npm run verify:differential` sends 20,000 in total. */
-const operationCount = 8;
+/** For each case and kind of alias. More every night. */
+const operationCount = Number(process.env["DIFFERENTIAL_OPERATIONS"] ?? 8);
 /** Sent to stock until one result is wrong. */
 const stockOperationCount = 200;
 const seed = 20_261;
