@@ -23,6 +23,8 @@ function run(ms: number, arrivals: (ms: number) => number, isPaused: (ms: number
 test.each([
   [0.7, 110],
   [0.7, 200],
+  [0.7, 400],
+  [0.85, 110],
   [0.9, 50],
   [0.5, 450],
 ])("at %d of the capacity, the queue that a pause of %d ms leaves behind is a burst", (load, pauseMs) => {
