@@ -30,7 +30,7 @@ async function startInstance(name: string) {
     response.writeHead(url !== "/health/ready" || instance.isReady ? 200 : 503).end(name);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void (server.close(), server.closeAllConnections()));
+  onTestFinished(() => (server.close(), server.closeAllConnections()));
   const instance = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isReady: true };
   return instance;
 }
