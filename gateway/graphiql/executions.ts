@@ -11,6 +11,8 @@ export interface PlannedRequest {
   readonly entities?: number;
   readonly replica?: string;
   readonly attempts: number;
+  /** Replica and reason. */
+  readonly failedAttempts?: readonly string[];
   readonly startMilliseconds: number;
   readonly milliseconds: number;
   readonly bytes: number;

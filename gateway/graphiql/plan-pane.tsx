@@ -1,5 +1,5 @@
 import { parse, print } from "graphql";
-import { useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { type Executions, type PlannedRequest, toTree, type TreeRow } from "./executions.ts";
 
 /** Consecutive multiples of the golden angle are far apart on the colour wheel, however many services there are. */
@@ -70,7 +70,7 @@ function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
         <table>
           <thead>
             <tr>
-              {["Service", "Outcome", "Time", "Bytes", "Attempts", "Replica"].map((heading) => (
+              {["Service", "Outcome", "Time", "Bytes"].map((heading) => (
                 <th key={heading} scope="col">
                   {heading}
                 </th>
@@ -96,28 +96,42 @@ interface PlanRowProps {
 }
 
 function PlanRow({ row: { request, depth }, hue, endMs }: PlanRowProps) {
-  const { subgraph, outcome, paths, operation, attempts, bytes, replica, startMilliseconds, milliseconds } = request;
+  const [isOpen, setOpen] = useState(false);
+  const { subgraph, outcome, paths, failedAttempts = [], bytes, startMilliseconds, milliseconds } = request;
   const percentOf = (ms: number) => `${endMs === 0 ? 0 : (100 * ms) / endMs}%`;
   const bar = { marginLeft: percentOf(startMilliseconds), width: percentOf(milliseconds) };
+  const style = { "--service-hue": hue, "--depth": depth } as React.CSSProperties;
   return (
-    <tr style={{ "--service-hue": hue } as React.CSSProperties}>
-      <th scope="row" style={{ paddingLeft: `${4 + depth * 16}px` }}>
-        <details>
-          <summary>
-            <span className="plan-service">{subgraph}</span>{" "}
-            <span className="plan-path">{paths.map((path) => path || "root").join(", ")}</span>
-          </summary>
-          <pre>{print(parse(operation))}</pre>
-        </details>
-      </th>
-      <td className={`plan-${outcome}`}>{describeOutcome(request)}</td>
-      <td className="plan-time">
-        {formatMs(milliseconds)}
-        <span className="plan-bar" style={bar} />
+    <>
+      <tr style={style}>
+        <th scope="row">
+          <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <span className="plan-service">{subgraph}</span> {paths.map((path) => path || "root").join(", ")}
+          </button>
+        </th>
+        <td className={`plan-${outcome}`}>
+          {[describeOutcome(request), ...failedAttempts].map((line, index) => (
+            <div key={index}>{line}</div>
+          ))}
+        </td>
+        <td className="plan-time">
+          {formatMs(milliseconds)}
+          <span className="plan-bar" style={bar} />
+        </td>
+        <td className="plan-bytes">{bytes.toLocaleString("en")}</td>
+      </tr>
+      {isOpen ? <PlanDetails request={request} /> : null}
+    </>
+  );
+}
+
+function PlanDetails({ request: { replica, attempts, operation } }: { readonly request: PlannedRequest }) {
+  return (
+    <tr>
+      <td colSpan={4}>
+        From {replica ?? "no replica"}, {countOf(attempts, "attempt", "attempts")}
+        <pre>{print(parse(operation))}</pre>
       </td>
-      <td className="plan-number">{bytes.toLocaleString("en")}</td>
-      <td className="plan-number">{attempts}</td>
-      <td>{replica ?? "none"}</td>
     </tr>
   );
 }

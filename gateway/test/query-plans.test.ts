@@ -1,3 +1,4 @@
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { FetchReport } from "../src/engine/run/fetch/fetch-reports.ts";
 import type { TelemetryObservers } from "../src/telemetry/gateway-telemetry.ts";
@@ -47,6 +48,7 @@ describe("the outcome of a request", () => {
     library.people.fault = (response) => response.writeHead(500).end("a secret");
     const [fetch] = await explain("{ whoAmI }");
     expect(fetch).toMatchObject({ outcome: "failed", code: "SUBGRAPH_INVALID_RESPONSE", attempts: 1 });
+    expect(fetch?.failedAttempts).toEqual([`${library.people.url} status 500`]);
     expect(JSON.stringify(fetch)).not.toContain("secret");
   });
 
@@ -72,16 +74,30 @@ describe("the outcome of a request", () => {
     expect(await second).toMatchObject([{ outcome: "shared", attempts: 0, replica: replicaOf("people"), bytes: 0 }]);
   });
 
-  test("that a second replica responds to is `retried`", async () => {
+  test("that a second replica responds to is `retried`, with the replica that failed", async () => {
     const other = await startRatings();
-    const fail: Fault = (response) => {
-      library.ratings.fault = other.fault = undefined;
-      response.writeHead(503).end();
-    };
-    library.ratings.fault = other.fault = fail;
+    const failed: string[] = [];
+    const failOf =
+      (url: string): Fault =>
+      (response) => {
+        failed.push(`${url} status 503`);
+        library.ratings.fault = other.fault = undefined;
+        response.writeHead(503).end();
+      };
+    library.ratings.fault = failOf(library.ratings.url);
+    other.fault = failOf(other.url);
     await restart({ SUBGRAPH_URL_RATINGS: `${library.ratings.url},${other.url}` });
-    expect(await outcomes("{ bestBook { stars } }")).toEqual(["ratings retried 2"]);
+    expect(await explain("{ bestBook { stars } }")).toMatchObject([
+      { outcome: "retried", attempts: 2, failedAttempts: failed },
+    ]);
     await other.close();
+  });
+
+  test("that no replica accepts is `failed`, with each replica", async () => {
+    const urls = [await pickFreePort(), await pickFreePort()].map((port) => `http://127.0.0.1:${port}`);
+    await restart({ SUBGRAPH_URL_PEOPLE: urls.join() });
+    const [fetch] = await explain("{ whoAmI }");
+    expect(fetch?.failedAttempts?.toSorted()).toEqual(urls.map((url) => `${url}/ refused`).toSorted());
   });
 
   test("whose document the subgraph rejects is `split`, and its parts follow, the next time at once", async () => {

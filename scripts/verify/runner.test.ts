@@ -79,7 +79,7 @@ test.each([[[]], [["--control"]]])(
       return Promise.reject(new Error("no port"));
     });
     expect(passed).toBe(false);
-    expect(lines).toContain("FAIL  the check completes and stops what it started: Error: no port");
+    expect(lines).toContainEqual(expect.stringContaining("FAIL  the verification completes: Error: no port"));
   },
 );
 
@@ -93,15 +93,10 @@ test.each([
 
 test("the control fails if a check with `apolloFails` finds no fault", async () => {
   expect((await runResilience(["--control"], () => Promise.resolve())).passed).toBe(false);
-  expect((await runResilience(["--control"], () => Promise.resolve(), { apolloFails: false })).passed).toBe(true);
 });
 
-async function runResilience(
-  args: readonly string[],
-  runCheckBody: (context: CheckContext) => Promise<void>,
-  { apolloFails = true } = {},
-) {
-  const check: ResilienceCheck = { name: "aborts", purpose: "disconnects are noticed", apolloFails, run: runCheckBody };
+async function runResilience(args: readonly string[], runCheckBody: (context: CheckContext) => Promise<void>) {
+  const check: ResilienceCheck = { name: "sample", purpose: "a sample", apolloFails: true, run: runCheckBody };
   const verification = defineVerification({
     name: "resilience",
     summary: "",

@@ -83,10 +83,38 @@ test("apostrophes in quoted texts remain", async () => {
     `type Query { a: ID b: ID @deprecated(reason: "It isn't set") }`,
     `type Query { a: ID b: ID @deprecated(reason: "Don't use it") }`,
   );
-  expect(graphql).toContainEqual({
-    level: "safe",
-    message: "Deprecation reason on field `Query.b` has changed from 'It isn't set' to 'Don't use it'.",
-  });
+  expect(graphql).toEqual([
+    {
+      level: "safe",
+      message: "Deprecation reason on field `Query.b` has changed from 'It isn't set' to 'Don't use it'.",
+    },
+  ]);
+});
+
+test("each deprecation, its end and its other reason are one change", async () => {
+  const deprecate = (usage: string) => `type Query { a(x: ID ${usage}, i: I, e: E): ID b: ID ${usage} }
+    enum E { A B ${usage} } input I { a: ID b: ID ${usage} }`;
+  const [first, second] = [deprecate('@deprecated(reason: "One")'), deprecate('@deprecated(reason: "Two")')];
+  const messagesOf = async (before: string, after: string) =>
+    ((await listGraphqlChanges(before, after)) as readonly object[]).map((change) => Object.values(change).join(": "));
+  expect(await messagesOf(deprecate(""), first)).toEqual([
+    "safe: Directive `deprecated` was added to argument `x` of field `a` in type `Query`.",
+    "safe: Field `Query.b` is deprecated.",
+    "safe: Enum value `E.B` was deprecated with reason `One`.",
+    "safe: Directive `deprecated` was added to input field `b` in input object `I`.",
+  ]);
+  expect(await messagesOf(first, second)).toEqual([
+    "safe: Deprecation reason of `Query.a.x` has changed.",
+    "safe: Deprecation reason on field `Query.b` has changed from `One` to `Two`.",
+    "safe: Enum value `E.B` deprecation reason changed from `One` to `Two`.",
+    "safe: Deprecation reason of `I.b` has changed.",
+  ]);
+  expect(await messagesOf(first, deprecate(""))).toEqual([
+    "safe: Directive `deprecated` was removed from argument `x` of field `a` in type `Query`.",
+    "safe: Field `Query.b` is no longer deprecated.",
+    "safe: Deprecation reason was removed from enum value `E.B`.",
+    "safe: Directive `deprecated` was removed from input field `b` in input object `I`.",
+  ]);
 });
 
 async function listGraphqlChanges(before: string, after: string): Promise<unknown> {

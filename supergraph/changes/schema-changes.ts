@@ -46,7 +46,31 @@ interface LeveledDifference {
 export async function compareSchemas(baseSdl: string, nowSdl: string): Promise<readonly LeveledDifference[]> {
   const nowSchema = buildSchema(nowSdl);
   const differences = await diff(buildSchema(baseSdl), nowSchema);
-  return differences.map((difference) => ({ level: levelOf(difference, nowSchema), difference }));
+  return mergeDeprecations(differences).map((difference) => ({ level: levelOf(difference, nowSchema), difference }));
+}
+
+const argumentUsageTypes: ReadonlySet<Difference["type"]> = new Set([
+  ChangeType.DirectiveUsageArgumentAdded,
+  ChangeType.DirectiveUsageArgumentRemoved,
+]);
+
+/**
+ * One difference for each deprecation. graphql-inspector also reports it as a use of the directive and of its argument; that an argument or an input
+ * field has another reason, only as the removal and the addition of the argument.
+ */
+function mergeDeprecations(differences: readonly Difference[]): readonly Difference[] {
+  const isDeprecation = ({ type, path = "" }: Difference) =>
+    path.includes(".@deprecated") || String(type).includes("_DEPRECATION_");
+  const byElement = Map.groupBy(differences.filter(isDeprecation), ({ path = "" }) =>
+    path.replace(/\.@deprecated.*/, ""),
+  );
+  const merged = [...byElement].flatMap(([element, ones]) => {
+    const whole = ones.find(({ type }) => !argumentUsageTypes.has(type));
+    if (whole) return whole;
+    const message = `Deprecation reason of '${element}' has changed`;
+    return ones.slice(0, 1).map((one) => ({ ...one, message, criticality: { level: CriticalityLevel.NonBreaking } }));
+  });
+  return [...differences.filter((difference) => !isDeprecation(difference)), ...merged];
 }
 
 function levelOf(difference: Difference, nowSchema: GraphQLSchema): LeveledDifference["level"] {

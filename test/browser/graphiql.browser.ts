@@ -61,7 +61,7 @@ export const graphiqlChecks: readonly Check[] = [
       assert.match(await plan.locator("summary").first().innerText(), /^\d+ fetches from 4 services, [\d.]+ ms$/);
       for (const fetch of fetches) assert.match(fetch, /\b(?:sent|cached|shared)\b/);
       assert.match(await plan.locator(".plan-ids").innerText(), /^Request [\w-]{36}\s+Trace [0-9a-f]{32}$/);
-      await plan.locator("tbody summary").first().click();
+      await plan.getByRole("button").first().click();
       await plan.locator("tbody pre", { hasText: "user(id: 1)" }).waitFor();
       assert.doesNotMatch(await page.locator(".graphiql-response .view-lines").innerText(), /queryPlan/);
     },

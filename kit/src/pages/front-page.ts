@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { StatusLine } from "../process/status-summary.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, markdown } from "./html.ts";
 
 export interface FrontPageLink {
   readonly key: string;
   readonly path: string;
   readonly title: string;
+  /** In Markdown. */
   readonly text: string;
   /** Of an endpoint that browsers cannot open: its path is not a hyperlink. */
   readonly method?: "POST";
@@ -44,7 +45,7 @@ export const statusLink: FrontPageLink = {
   key: "status",
   path: "/health/status",
   title: "State",
-  text: "Replicas, feeds, caches and limits of this process, as JSON. npm run status prints it for all processes.",
+  text: "Replicas, feeds, caches and limits of this process, as JSON. `npm run status` prints it for all processes.",
 };
 
 /** Reads its style sheet, so in production it is called once, at the start of the process. */
@@ -111,7 +112,7 @@ function renderLink({ path, title, text, method }: FrontPageLink): Html {
   const methodAndPath = isPage ? path : `${method} ${path}`;
   return html`<li>
     <h2>${heading} <code>${methodAndPath}</code></h2>
-    <p class="muted">${text}</p>
+    <div class="muted">${markdown(text)}</div>
   </li>`;
 }
 

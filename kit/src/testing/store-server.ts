@@ -1,7 +1,5 @@
 import { existsSync } from "node:fs";
-import { connect } from "node:net";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "../process/free-port.ts";
 import { launch, type LaunchedProcess } from "./processes/launched-process.ts";
 
@@ -30,21 +28,14 @@ export async function startStoreServer(program: string): Promise<StoreServer> {
   const server: StoreServer = {
     url: `redis://127.0.0.1:${port}`,
     async start() {
-      launched = launch({ program, args });
-      // Without a limit: the timeout of the test ends it.
-      while (!(await accepts(port))) await sleep(10);
+      const ready = Promise.withResolvers<void>();
+      const onOutput = (text: string) => text.includes("Ready to accept connections") && ready.resolve();
+      launched = launch({ program, args, onOutput });
+      await Promise.race([ready.promise, launched.failed]);
     },
     kill: async () => void (await launched?.end("SIGKILL")),
     freeze: (isFrozen) => void launched?.child.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
   };
   await server.start();
   return server;
-}
-
-function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  return new Promise<boolean>((resolve) => {
-    socket.once("connect", () => resolve(true));
-    socket.once("error", () => resolve(false));
-  }).finally(() => socket.destroy());
 }

@@ -3,7 +3,7 @@ import type { AttemptEndReason, RequestDeadline } from "./request-deadline.ts";
 
 /** Once. Sets `deadline.listener`. Rejects only if the request itself is invalid, such as a header with a line break. */
 export type Transport<Connection, Body extends ResponseBody> = (
-  replica: { readonly connection: Connection; readonly origin: string; readonly path: string },
+  replica: { readonly connection: Connection; readonly name: string; readonly origin: string; readonly path: string },
   request: TransportRequest,
   deadline: RequestDeadline,
 ) => Promise<TransportResult<Body>>;

@@ -83,8 +83,8 @@ export interface ServiceClientOptions extends Pick<
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { service, requestsMax, timeoutMs, readTimeoutMs, connectTimeoutMs = 1_000, observe, observer } = options;
   const connectionLimits = { connectionsMax: requestsMax, connectTimeoutMs };
-  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, origin, path }, request, deadline) =>
-    streamedTransport({ connection: connection.pool, origin, path }, request, deadline);
+  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, name, origin, path }, request, deadline) =>
+    streamedTransport({ connection: connection.pool, name, origin, path }, request, deadline);
   const upstream = createUpstream<ReplicaConnection>({
     ...options,
     open: (address) => openConnection(address, connectionLimits),

@@ -21,13 +21,13 @@ import {
 } from "./containers.ts";
 import { findFaults } from "./images.ts";
 import {
-  balance,
   containerPortOf,
   fetchUserToken,
   openProject,
   type Project,
   type PublicPart,
   removeProject,
+  rotate,
   scale,
   waitForContainers,
 } from "./project.ts";
@@ -89,12 +89,12 @@ removes one replica of posts. Needs Docker; without it the check is skipped.`,
 async function verifyRollout(project: Project, run: VerificationRun): Promise<void> {
   const { print, claim, onCleanup } = run;
   const services = await waitForContainers(project, serviceNames);
-  const gateway = await balancePart("gateway", project, onCleanup);
-  const restProxy = await balancePart("rest-proxy", project, onCleanup);
+  const gateway = await rotatePart("gateway", project, onCleanup);
+  const restProxy = await rotatePart("rest-proxy", project, onCleanup);
   print("two replicas of each part and three of posts run");
   const clients = await startClients({
-    graphqlUrl: gateway.url,
-    restUrl: restProxy.url,
+    graphqlUrl: gateway.next,
+    restUrl: restProxy.next,
     tokenOf: (userId) => fetchUserToken(project, userId, clientScopes),
     run: `compose-${process.pid}`,
     perSecond: 16,
@@ -136,7 +136,7 @@ async function verifyRollout(project: Project, run: VerificationRun): Promise<vo
   // The restart of a frozen container takes a minute, and infra/images/images.test.ts tests its health check.
   if (!run.isControl && !run.isQuick && frozen) await verifyFreeze(frozen, step, run);
   await clients.stop();
-  const rest = createHttpClient(restProxy.url);
+  const rest = createHttpClient(restProxy.next);
   const audit = await auditComments(rest, `compose-${process.pid}`, clients.comments);
   rest.close();
   claim("every confirmed comment is stored, and none twice", audit.stored > 0 && isComplete(audit), {
@@ -230,20 +230,20 @@ interface RestartedReplica {
   readonly container: Container;
   /** Of this part, from 1. */
   readonly number: number;
-  /** Resolves when the load balancer in front of it forwards to it again. */
+  /** Resolves when clients send requests to it again. */
   untilInRotation(): Promise<void>;
 }
 
-async function balancePart(part: PublicPart, project: Project, onCleanup: VerificationRun["onCleanup"]) {
+async function rotatePart(part: PublicPart, project: Project, onCleanup: VerificationRun["onCleanup"]) {
   const containers = (await waitForContainers(project, [part])).get(part) ?? [];
-  const balancer = await balance(part, containers);
-  onCleanup(() => balancer.stop());
+  const { next, untilInRotation, stop } = await rotate(part, containers);
+  onCleanup(stop);
   const replicas = containers.map((container, index): RestartedReplica => ({
     container,
     number: index + 1,
-    untilInRotation: async () => balancer.untilInRotation(await readUrl(container, containerPortOf[part])),
+    untilInRotation: async () => untilInRotation(await readUrl(container, containerPortOf[part])),
   }));
-  return { url: balancer.url, replicas };
+  return { next, replicas };
 }
 
 /**

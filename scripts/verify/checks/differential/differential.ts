@@ -41,63 +41,40 @@ valid against the schema of the subgraph that receives it. A difference is print
     const { operations, seed, case: namePart = "" } = options;
     const cases = supergraphCases.filter(({ name }) => name.includes(namePart));
     if (cases.length === 0) throw new Error(`No case has a name that contains ${namePart}.`);
-    const operationCount = Math.ceil(operations / cases.length / aliasKinds.length);
+    const perKind = Math.ceil(operations / cases.length / aliasKinds.length);
     let differenceCount = 0;
     for (const testCase of cases) {
-      const { comparedCount, differences, tookMs } = await runCase(testCase, { operationCount, seed, isControl });
+      let comparedCount = 0;
+      const compare: Compare = (supergraphCase, running, operation) => {
+        comparedCount++;
+        return (isControl ? compareApolloGateway : comparePaths)(supergraphCase, running, operation);
+      };
+      // The control only needs a difference, not the smallest operation that shows it.
+      const search = { operationCount: perKind, seed, compare, shrink: !isControl };
+      const differences = await findDifferences(testCase, search);
       for (const difference of differences) print(JSON.stringify({ case: testCase.name, ...difference }));
       differenceCount += differences.length;
-      const found = differences.map(({ what }) => what).join(", ") || "none";
       claim(`${testCase.name}: no result differs`, comparedCount > 0 && differences.length === 0, {
-        measured: `${comparedCount.toLocaleString("en")} operations, ${(tookMs / 1_000).toFixed(1)} s, differences: ${found}`,
+        measured: `${comparedCount.toLocaleString("en")} operations, differences: ${differences.map(({ what }) => what).join(", ") || "none"}`,
       });
     }
     if (isControl) claim("some results of Apollo Gateway differ", differenceCount > 0, { control: "holds" });
   },
 });
 
-interface CaseOptions {
-  /** For each kind of aliases. */
-  readonly operationCount: number;
-  readonly seed: number;
-  readonly isControl: boolean;
-}
+type Search = Omit<Parameters<typeof findDifference>[2], "aliases">;
 
-interface CaseResult {
-  /** Includes the smaller operations that `findDifference` tries after it has found a difference. */
-  readonly comparedCount: number;
-  /** At most one for each kind of aliases: the search ends at the first. */
-  readonly differences: readonly Difference[];
-  readonly tookMs: number;
-}
-
-async function runCase(
-  testCase: SupergraphCase,
-  { operationCount, seed, isControl }: CaseOptions,
-): Promise<CaseResult> {
-  const startedMs = performance.now();
-  let comparedCount = 0;
-  const compareResults = isControl ? compareApolloGateway : comparePaths;
-  const compare: Compare = (supergraphCase, runningCase, operation) => {
-    comparedCount++;
-    return compareResults(supergraphCase, runningCase, operation);
-  };
+/** At most one for each kind of aliases: the search ends at the first. */
+async function findDifferences(testCase: SupergraphCase, search: Search): Promise<readonly Difference[]> {
   const running = await startCase(testCase);
   const differences: Difference[] = [];
   try {
     for (const aliases of aliasKinds) {
-      // The control only needs a difference, not the smallest operation that shows it.
-      const difference = await findDifference(testCase, running, {
-        operationCount,
-        seed,
-        aliases,
-        compare,
-        shrink: !isControl,
-      });
+      const difference = await findDifference(testCase, running, { ...search, aliases });
       if (difference) differences.push(difference);
     }
   } finally {
     await running.close();
   }
-  return { comparedCount, differences, tookMs: performance.now() - startedMs };
+  return differences;
 }

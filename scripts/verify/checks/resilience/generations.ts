@@ -24,7 +24,7 @@ export const generationsCheck: ResilienceCheck = {
   purpose: "successive supergraphs fail no request, delay no request, and leak nothing",
   apolloFails: true,
   async run(context) {
-    const { generations } = context.sizes;
+    const generations = context.isQuick ? 100 : 1_000;
     const library = await startLibrary();
     context.onCleanup(() => library.close());
     const sdl = composeWide(library);

@@ -1,6 +1,6 @@
 // Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
 import { once } from "node:events";
-import { readdirSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,8 @@ export interface TestedGateway {
   measureLoop(): Promise<GatewayReport>;
   /** @throws GatewayFault if the gateway has ended. */
   readRssBytes(): number;
+  /** The highest RSS since its start. @throws GatewayFault if the gateway has ended. */
+  readPeakRssBytes(): number;
   countThreads(): number;
   /** The number of open sockets of any kind. */
   countSockets(): number;
@@ -36,6 +38,12 @@ export interface TestedGatewayOptions {
   readonly supergraphFile: string;
   /** Environment variables beside HOST, PORT and SUPERGRAPH_FILE. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+interface LogRecord {
+  readonly msg?: string;
+  readonly url?: string;
+  readonly observation?: string;
 }
 
 /** Node's arguments by kind. Tributary's gateway gets the same arguments as in its image. */
@@ -66,11 +74,7 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
   if (child.stdout) {
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (!line.startsWith("{")) return;
-      const record = JSON.parse(line) as {
-        readonly msg?: string;
-        readonly url?: string;
-        readonly observation?: string;
-      };
+      const record = JSON.parse(line) as LogRecord;
       if (record.msg === "listening") url = record.url;
       counts.set(record.observation, (counts.get(record.observation) ?? 0) + 1);
     });
@@ -105,14 +109,19 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
     countLogged,
     async measureLoop() {
       requireRunning();
-      const nextMessage = once(child, "message") as Promise<[GatewayReport]>;
+      const message = once(child, "message", { signal: AbortSignal.timeout(monitorTimeoutMs) });
       child.send("report");
-      const [report] = await withTimeout(monitorTimeoutMs, nextMessage, new GatewayFault("The event loop is blocked"));
-      return report;
+      const [report] = await message.catch(() => Promise.reject(new GatewayFault("The event loop is blocked")));
+      return report as GatewayReport;
     },
     readRssBytes() {
       requireRunning();
       return readProcess(pid).rssBytes;
+    },
+    readPeakRssBytes() {
+      requireRunning();
+      const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1")) ?? [];
+      return Number(kibibytes) * 1_024;
     },
     countThreads: () => readdirSync(`/proc/${pid}/task`).length,
     countSockets: () => countSockets(pid),
@@ -135,12 +144,4 @@ function countSockets(pid: number): number {
       return false;
     }
   }).length;
-}
-
-/** The result of `work`. @throws `error` after `timeoutMs`; `work` is not aborted. */
-export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, error: Error): Promise<T> {
-  const timer = new AbortController();
-  const timeout = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => Promise.reject(error));
-  timeout.catch(() => {});
-  return Promise.race([work, timeout]).finally(() => timer.abort());
 }

@@ -29,6 +29,8 @@ export interface FetchReport {
   /** `entity cache` if the cache had a part. Undefined if nothing was sent. */
   readonly replica?: string | undefined;
   readonly attempts: number;
+  /** Of each attempt that got no response, or one with status 5xx: its replica, and the reason. */
+  readonly failedAttempts?: readonly string[];
   /** Since the first fetch could be sent. */
   readonly startMilliseconds: number;
   readonly milliseconds: number;
@@ -41,6 +43,7 @@ export interface FetchProgress {
   /** The entity cache can send two. */
   requests: number;
   attempts: number;
+  readonly failedAttempts: string[];
   bytes: number;
   isShared: boolean;
 }
@@ -93,7 +96,7 @@ export class FetchReports {
 
   #add(
     request: CompiledRequest,
-    { attempts, bytes }: FetchProgress,
+    { attempts, failedAttempts, bytes }: FetchProgress,
     startedMs: number,
     outcome: Pick<FetchReport, "outcome" | "code" | "errors" | "entities" | "replica">,
   ): void {
@@ -105,6 +108,7 @@ export class FetchReports {
       fetches: request.fetches.map(({ joinIndex }) => joinIndex),
       operation: query,
       attempts,
+      ...(failedAttempts.length > 0 ? { failedAttempts } : {}),
       startMilliseconds: round(startedMs - this.#startedMs),
       milliseconds: round(performance.now() - startedMs),
       bytes,
@@ -113,7 +117,7 @@ export class FetchReports {
 }
 
 function createProgress(): FetchProgress {
-  return { requests: 0, attempts: 0, bytes: 0, isShared: false };
+  return { requests: 0, attempts: 0, failedAttempts: [], bytes: 0, isShared: false };
 }
 
 function outcomeOf(result: FetchResult, { requests, attempts, isShared }: FetchProgress): Outcome {

@@ -48,8 +48,12 @@ interface PostOptions {
   /** Has a share of the subgraph's requests in flight; undefined: a request of the gateway itself. */
   readonly caller: string | undefined;
   readonly traced: TracedRequest | undefined;
-  /** Its attempts are counted. */
-  readonly progress?: { attempts: number } | undefined;
+  readonly progress?: AttemptRecord | undefined;
+}
+
+interface AttemptRecord {
+  attempts: number;
+  readonly failedAttempts: string[];
 }
 
 export type HttpReply =
@@ -133,7 +137,7 @@ export function createSubgraphClient(
       const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, caller, traced };
       // A redirect of a mutation may follow after its execution.
       const once = isIdempotent ? queryTransport : transport;
-      const result = await upstream.send(request, progress ? countAttempts(once, progress) : once);
+      const result = await upstream.send(request, progress ? recordAttempts(once, progress) : once);
       const isMutation = !isIdempotent;
       if (isMutation && countsAsSettled(result)) writes.settled++;
       if (result.kind === "failed") return toFailure(result);
@@ -175,10 +179,14 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   };
 }
 
-function countAttempts(transport: SubgraphTransport, progress: { attempts: number }): SubgraphTransport {
-  return (...attempt) => {
+function recordAttempts(transport: SubgraphTransport, progress: AttemptRecord): SubgraphTransport {
+  return async (replica, ...attempt) => {
     progress.attempts++;
-    return transport(...attempt);
+    const result = await transport(replica, ...attempt);
+    const problem = result.kind === "failed" ? result.reason : `status ${result.status}`;
+    const isUsable = result.kind === "response" && result.status < 500;
+    if (!isUsable) progress.failedAttempts.push(`${replica.name} ${problem}`);
+    return result;
   };
 }
 
