@@ -2,7 +2,10 @@
 export const shortQueueMax = 32;
 /** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2), or at least a quarter shorter, is a burst. */
 const burstMsMax = 250;
-/** At this pace it is short within a second: a client that is rejected would wait as long before it sends its request again (`Retry-After`). */
+/**
+ * In 250 ms a process serves a quarter of the requests only of a queue that takes a second. A longer one stands, whatever arrives. A client that is
+ * rejected would wait as long before it sends its request again (`Retry-After`).
+ */
 const shorterShare = 0.75;
 
 /** A queue that remains long. It stands until it was short and rejected none for `burstMsMax`. */

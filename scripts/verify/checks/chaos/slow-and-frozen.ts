@@ -16,6 +16,10 @@ const slowTimes = { settleMs: 5_000, measuredMs: 15_000 };
 const perSecond = 60;
 const p99FactorMax = 1.5;
 const requestsFactorMax = 1.05;
+/**
+ * The breaker opens after twice the p99 of the last 256 reads of a replica. The first reads of a process are slow: until they are none of these.
+ */
+const warmUpMs = 15_000;
 const frozenTimes = { settleMs: 2_000, measuredMs: 3_000 };
 const rejectionMsMax = 50;
 const rejected = "rejected, with the time to retry after";
@@ -77,6 +81,7 @@ export async function verifyFrozenService(chaosPlatform: ChaosPlatform, run: Ver
   };
   const freeze = async () => {
     await untilHealthy(chaosPlatform);
+    await sleep(warmUpMs);
     signalAll("SIGSTOP");
   };
   const thaw = async () => signalAll("SIGCONT");
