@@ -27,7 +27,7 @@ export const generationsCheck: ResilienceCheck = {
     const generations = context.isQuick ? 100 : 1_000;
     const library = await startLibrary();
     context.onCleanup(() => library.close());
-    const sdl = composeWide(library);
+    const sdl = composeWide(library.all);
     const gateway = await context.startGateway(sdl);
     const client = context.createClient(gateway);
     const load = startLoad({ perSecond, send: () => sendRegular(client) });

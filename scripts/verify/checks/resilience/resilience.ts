@@ -4,11 +4,10 @@ import { defineVerification } from "../../verification.ts";
 import { attacksCheck } from "./attacks.ts";
 import { type ResilienceCheck, runCheck } from "./check.ts";
 import { generationsCheck } from "./generations.ts";
-import { introspectionCheck } from "./introspection.ts";
 import { memoryCheck } from "./memory.ts";
 
 /** In the order in which they run. */
-const checks: readonly ResilienceCheck[] = [attacksCheck, generationsCheck, introspectionCheck, memoryCheck];
+const checks: readonly ResilienceCheck[] = [attacksCheck, generationsCheck, memoryCheck];
 const names = checks.map(({ name }) => name);
 
 export const resilience = defineVerification({

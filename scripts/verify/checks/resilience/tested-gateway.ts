@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
+import { endpointKeys } from "../../platform/part-process.ts";
 import type { GatewayReport } from "./monitor.ts";
 
 export interface TestedGateway {
@@ -36,7 +37,7 @@ export interface TestedGatewayOptions {
   readonly supergraphSdl: string;
   /** The path of the file in which the gateway gets the supergraph. The gateway watches it. */
   readonly supergraphFile: string;
-  /** Environment variables beside HOST, PORT and SUPERGRAPH_FILE. */
+  /** Variables in addition to the settings of production. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -51,6 +52,17 @@ const nodeArguments = {
   tributary: readNodeArguments("gateway"),
   apollo: [fileURLToPath(new URL("../../../../gateway/test/helpers/stock-server.ts", import.meta.url))],
 };
+/** The limit in docker-compose.yml is 1 GiB, 1,074 MB. */
+export const rssMbMax = 1_024;
+const production = {
+  // V8's heap limit, in megabytes.
+  NODE_OPTIONS: "--max-old-space-size=512",
+  PROFILE: "production",
+  ...endpointKeys,
+  INTROSPECTION: "true",
+  RATE_LIMIT_READS_PER_MINUTE: "0",
+  TRUSTED_PROXIES: "none",
+};
 const readyTimeoutMs = 60_000;
 const loadTimeoutMs = 30_000;
 const monitorTimeoutMs = 30_000;
@@ -63,7 +75,7 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
   replaceFile(supergraphFile, supergraphSdl);
   const launched = launch({
     args: ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href, ...nodeArguments[kind]],
-    environment: { HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile, ...environment },
+    environment: { ...production, HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile, ...environment },
     core: 0,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
