@@ -20,8 +20,7 @@ on the second: use an otherwise idle machine.
 ${checks.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,
   options: {
     only: {
-      kind: "names",
-      of: names,
+      fallback: names,
       // Memory use reaches its plateau only after many minutes.
       quick: names.filter((name) => name !== memoryCheck.name),
       why: "only these checks",
