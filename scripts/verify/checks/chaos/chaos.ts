@@ -50,30 +50,16 @@ A schedule of faults follows from its seed, which each claim names: --seed N --s
 The part "slow" reads while one of three replicas is slow, and compares the latencies with those of healthy replicas; "frozen" reads while all are stopped.
 Use an idle machine for both.`,
   options: {
-    only: { kind: "names", of: ["slow", "frozen", "schedules"], quick: ["schedules"], why: "only these parts" },
-    seed: {
-      kind: "number",
-      fallback: 1,
-      why: "of the first schedule; the next has the next number",
-    },
-    schedules: { kind: "number", fallback: 20, quick: 1, why: "schedules, one after the other" },
-    seconds: {
-      kind: "number",
-      fallback: 60,
-      quick: 48,
-      why: "for which a schedule runs, after 5 s without faults",
-    },
+    only: { fallback: ["slow", "frozen", "schedules"], quick: ["schedules"], why: "only these parts" },
+    seed: { fallback: 1, why: "of the first schedule; the next has the next number" },
+    schedules: { fallback: 20, quick: 1, why: "schedules, one after the other" },
+    seconds: { fallback: 60, quick: 48, why: "for which a schedule runs, after 5 s without faults" },
     faults: {
-      kind: "names",
-      of: faultKinds,
+      fallback: faultKinds,
       quick: ["freeze-replica", "kill-replica", "restart-replica", "restart-postgres"],
       why: "only these kinds",
     },
-    logs: {
-      kind: "text",
-      placeholder: "FOLDER",
-      why: "writes the output of each process into this folder, one file each",
-    },
+    logs: { fallback: "", why: "a folder for the output of each process, one file each" },
   },
   // Each claim must find its bug.
   control:
@@ -82,12 +68,10 @@ Use an idle machine for both.`,
     const { options } = run;
     if (!hasLoopbackNetwork)
       throw new SkippedError("the replicas need several loopback addresses, which only Linux has");
-    const chaosPlatform = await startChaosPlatform(run, options.logs);
+    const chaosPlatform = await startChaosPlatform(run, options.logs === "" ? undefined : options.logs);
     if (options.only.includes("slow")) await verifySlowReplica(chaosPlatform, run);
     if (options.only.includes("frozen")) await verifyFrozenService(chaosPlatform, run);
-    if (options.only.includes("schedules")) {
-      await verifySchedules(chaosPlatform, { ...options, faults: options.faults as readonly FaultKind[] }, run);
-    }
+    if (options.only.includes("schedules")) await verifySchedules(chaosPlatform, options, run);
   },
 });
 

@@ -4,19 +4,14 @@ import { median } from "../../../../bench/measure/quantile.ts";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson } from "../../../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
-import { endpointKeys } from "../../platform/part-process.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
-import type { TestedGateway } from "./tested-gateway.ts";
+import { rssMbMax, type TestedGateway } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
 import { startDiscardingRequests } from "./library.ts";
 
 const perSecond = 50;
 const sampleMs = 1_000;
 const swapEveryMs = 5_000;
-/** Slightly less than the gateway's memory limit in docker-compose.yml (1 GiB, 1,074 MB). */
-const rssMbMax = 1_024;
-/** V8's heap limit. */
-const heapMbMax = 512;
 /** The growth of RSS that is allowed from the third to the last quarter of the samples. */
 const growthMax = 0.03;
 const swaps = 10;
@@ -31,12 +26,6 @@ export const memoryCheck: ResilienceCheck = {
     const library = await startLibrary();
     context.onCleanup(() => library.close());
     const gateway = await context.startGateway(library.supergraphSdl, {
-      NODE_OPTIONS: `--max-old-space-size=${heapMbMax}`,
-      PROFILE: "production",
-      // Keys that the production profile requires.
-      ...endpointKeys,
-      RATE_LIMIT_READS_PER_MINUTE: "0",
-      TRUSTED_PROXIES: "none",
       // For the pending request that keeps an old generation in use.
       REQUEST_TIMEOUT_MS: String(heldRequestMsMax),
       SUBGRAPH_TIMEOUT_MS: String(heldRequestMsMax),
