@@ -158,6 +158,7 @@ CMD ["node", "infra/issuer/src/main.ts"]
 # For development only: a job that fills empty databases.
 FROM process AS seed
 COPY --from=seed-files /app/node_modules node_modules
+COPY --from=seed-files /app/kit kit
 COPY --from=seed-files /app/scripts scripts
 COPY --from=seed-files /app/services services
 USER node

@@ -27,7 +27,7 @@ export default defineConfig({
       // `npm run test:platform`: whole platforms, started from clones of the repository.
       { extends: true, test: { name: "platform", include: [platformTests] } },
     ],
-    globalSetup: ["kit/src/testing/postgres-global-setup.ts"],
+    globalSetup: ["kit/src/testing/postgres-global-setup.ts", "kit/src/testing/compile-cache-global-setup.ts"],
     pool: "forks",
     // Vitest's default would use one of two cores, although most tests wait for processes and databases.
     maxWorkers: Math.max(2, availableParallelism() - 1),

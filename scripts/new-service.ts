@@ -9,7 +9,7 @@ import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
 import { copyContract, renderContract } from "./new-service/contract.ts";
 import { findNameProblems, findProblems } from "./new-service/requirements.ts";
 import { renderTemplate } from "./new-service/template.ts";
-import { findForeignChanges, forgetFileHashes, recordFileHashes } from "./new-service/working-tree.ts";
+import { forgetFileHashes, recordFileHashes, requireNoForeignChanges } from "./new-service/working-tree.ts";
 import { addressVariable } from "./start/parts.ts";
 import { addWorkspace, removeWorkspace } from "./new-service/workspace.ts";
 
@@ -29,7 +29,6 @@ Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entit
   --force           also with uncommitted changes`;
 
 const portPattern = /^\d{1,5}$/;
-const listedChangesMax = 5;
 
 interface NewServiceRequest {
   readonly names: NewServiceNames;
@@ -75,19 +74,20 @@ async function addService(args: readonly string[]): Promise<void> {
     contractFolder === undefined ? findProblems(root, services, names) : findNameProblems(root, names, services);
   if (problems.length > 0) throw new CommandError(problems.join("\n"));
   if (!force) await requireCleanTree();
-  if (isExternal) return addExternalService(names, contractFolder);
   const { service } = names;
-  const files = renderTemplate(names);
+  const folder = join(root, "services", service);
+  const files = isExternal ? readContract(names, contractFolder) : renderTemplate(names);
   try {
-    for (const [path, text] of files) writeNew(join(root, "services", service, path), text);
-    addWorkspace(root, service);
+    for (const [path, text] of files) writeNew(join(folder, path), text);
+    if (!isExternal) addWorkspace(root, service); // The folder of an external service has only the contract.
     const writtenPaths = await regenerate(root);
     // The names are longer or shorter than those of the template, so the formatter breaks lines elsewhere.
-    execFileSync(join(root, "node_modules/.bin/oxfmt"), [`services/${service}`], { cwd: root, stdio: "pipe" });
+    if (!isExternal)
+      execFileSync(join(root, "node_modules/.bin/oxfmt"), [`services/${service}`], { cwd: root, stdio: "pipe" });
     recordFileHashes(root, service);
-    process.stdout.write(describeResult(names, files.size, writtenPaths));
+    process.stdout.write((isExternal ? describeContract : describeResult)(names, files.size, writtenPaths));
   } catch (error) {
-    rmSync(join(root, "services", service), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
     removeWorkspace(root, service);
     forgetFileHashes(root, service);
     await regenerate(root);
@@ -95,39 +95,14 @@ async function addService(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Its folder has only the contract, so it is no workspace. */
-async function addExternalService(names: NewServiceNames, contractFolder: string | undefined): Promise<void> {
-  const { service } = names;
-  const files = contractFolder === undefined ? renderContract(names) : copyContract(resolve(contractFolder), service);
-  try {
-    for (const [path, text] of files) writeNew(join(root, "services", service, path), text);
-    const writtenPaths = await regenerate(root);
-    recordFileHashes(root, service);
-    process.stdout
-      .write(`Added the contract services/${service} (${files.size} files), and updated ${writtenPaths.length} generated files.
-
-Next:
-  npm start                                serves it: by its own command, from ${addressVariable(service)}, or as a mock of the contract
-  docs/service-contract.md                 what the service has to do
-  npm run remove:service -- ${service}         undoes all this
-`);
-  } catch (error) {
-    rmSync(join(root, "services", service), { recursive: true, force: true });
-    await regenerate(root);
-    throw error;
-  }
+function readContract(names: NewServiceNames, folder: string | undefined): ReadonlyMap<string, string> {
+  return folder === undefined ? renderContract(names) : copyContract(resolve(folder), names.service);
 }
 
 /** Generated files and unedited files of other new services do not count. */
 async function requireCleanTree(): Promise<void> {
   const generated = await generateFiles(root);
-  const changes = findForeignChanges(root, new Set(generated.map(({ path }) => path)));
-  if (changes.length === 0) return;
-  const listed = changes.slice(0, listedChangesMax).join(", ");
-  const ellipsis = changes.length > listedChangesMax ? " …" : "";
-  throw new CommandError(
-    `There are uncommitted changes, which would be mixed with the new service: ${listed}${ellipsis}\nCommit or stash them, or add --force.`,
-  );
+  requireNoForeignChanges(root, new Set(generated.map(({ path }) => path)), "the new service");
 }
 
 function writeNew(path: string, text: string): void {
@@ -148,6 +123,17 @@ Next:
   curl localhost:4000/graphql --json '{"query": "{ ${pluralSpellings.camel} { nodes { id title author { id } } } }"}'
   npx vitest run services/${service}           its tests
   services/${service}/src/model.ts             the fields of ${entitySpellings.prose}; docs/add-a-service.md says what else to edit
+  npm run remove:service -- ${service}         undoes all this
+`;
+}
+
+function describeContract(names: NewServiceNames, fileCount: number, writtenPaths: readonly string[]): string {
+  const { service } = names;
+  return `Added the contract services/${service} (${fileCount} files), and updated ${writtenPaths.length} generated files.
+
+Next:
+  npm start                                serves it: by its own command, from ${addressVariable(service)}, or as a mock of the contract
+  docs/service-contract.md                 what the service has to do
   npm run remove:service -- ${service}         undoes all this
 `;
 }

@@ -6,7 +6,7 @@ import { CommandError, createUsageError, parseCommandLine, runCommand } from "./
 import { findDependents } from "./new-service/dependents.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { deleteLocalData } from "./new-service/local-data.ts";
-import { findForeignChanges, findUnsavedEdits, forgetFileHashes } from "./new-service/working-tree.ts";
+import { findUnsavedEdits, forgetFileHashes, listSome, requireNoForeignChanges } from "./new-service/working-tree.ts";
 import { removeWorkspace } from "./new-service/workspace.ts";
 import { dataFolder } from "./start/parts.ts";
 
@@ -18,8 +18,6 @@ Deletes services/NAME, what the generated files say of it, and its local databas
 
   --keep-data   keep the database and its password in the data folder of npm start
   --force       although edits would be lost, or other files depend on it`;
-
-const listedPathsMax = 5;
 
 interface RemovalRequest {
   readonly name: string;
@@ -76,16 +74,7 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
   const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
     throw new CommandError(`${listSome(edits)} would be lost: no commit has them. Commit them, or add --force.`);
-  const changes = findForeignChanges(root, generated, name);
-  if (changes.length > 0)
-    throw new CommandError(
-      `There are uncommitted changes, which would be mixed with the removal: ${listSome(changes)}\nCommit or stash them, or add --force.`,
-    );
-}
-
-function listSome(paths: readonly string[]): string {
-  const listed = paths.slice(0, listedPathsMax).join(", ");
-  return paths.length > listedPathsMax ? `${listed} and ${paths.length - listedPathsMax} more` : listed;
+  requireNoForeignChanges(root, generated, "the removal", name);
 }
 
 await runCommand(() => removeService(process.argv.slice(2)));

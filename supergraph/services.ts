@@ -23,7 +23,7 @@ export interface Service extends Subgraph {
   readonly scopes: Readonly<Record<string, string>>;
   /** Of `extensions.code` in GraphQL, besides those that the gateway publishes for every subgraph (gateway.yaml). */
   readonly codes: readonly string[];
-  /** Whether it has rows in its seed.sql, or in scripts/seed. */
+  /** Whether its folder has a seed.sql, with the rows of a new development database. */
   readonly seed: boolean;
   /** Undefined for a service whose code is in its folder. */
   readonly external: External | undefined;

@@ -31,7 +31,8 @@ function problemsOf(read: () => unknown): string {
 }
 
 function run(main: string, environment: Environment): () => string {
-  const env = { PATH: process.env["PATH"], PORT: "0", DRAIN_DELY_MS: "5", ...environment };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, PORT: "0", DRAIN_DELY_MS: "5", ...environment };
   const child = spawn(process.execPath, [main], { env, stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";

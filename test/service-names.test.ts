@@ -21,7 +21,6 @@ const allowed: readonly (readonly [pattern: string, reason: string])[] = [
   ["bench/**", "workloads of the benchmarks"],
   ["examples/**", "services of other teams, and their contracts"],
   ["scripts/verify/**", "traffic, and the services that faults hit"],
-  ["scripts/seed/**", "rows of the demo users; a test compares them with the descriptors"],
   ["scripts/start/banner.ts", "sample requests"],
   ["gateway/graphiql/**", "sample operations"],
   ["rest-proxy/src/documents/token-page.ts", "a sample request"],

@@ -304,19 +304,6 @@ test("a custom scalar without a TypeScript type is rejected", async () => {
   await expect(generateResolverTypes("scalar Money\ntype Query { a: Money }", {})).rejects.toThrow("Money");
 });
 
-test("types that do not depend on the schema are imported from the kit", async () => {
-  const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
-  expect(types).toContain("from '@tributary/kit/graphql/resolver-types'");
-  expect(types).not.toMatch(/type (?:Maybe|Resolver|SubscriptionResolver)</);
-});
-
-test("a schema that needs a type that the kit does not export is rejected with the name of the type", async () => {
-  const sdl = "type Query { first: Item }\nunion Item = A | B\ntype A { a: ID }\ntype B { b: ID }";
-  await expect(generateResolverTypes(sdl, {})).rejects.toThrow(
-    "kit/src/graphql/resolver-types.ts does not export TypeResolveFn yet.",
-  );
-});
-
 test("a directive that a schema defines has no types: no resolver reads it", async () => {
   const sdl = "type Query { a: ID NOTE }";
   const marked = `directive @note(text: String!) on FIELD_DEFINITION ${sdl.replace("NOTE", '@note(text: "b")')}`;
@@ -326,6 +313,12 @@ test("a directive that a schema defines has no types: no resolver reads it", asy
 test("the generated types compile with the repository's compiler options, the mapped model and the context", async () => {
   const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");
+});
+
+test("a schema with a union and an interface has types that compile", async () => {
+  const sdl =
+    "type Query { first: Item named: Named }\nunion Item = A | B\ninterface Named { n: ID }\ntype A implements Named { n: ID }\ntype B { b: ID }";
+  expect(compile({ "src/graphql/schema-types.ts": await generateResolverTypes(sdl, {}) })).toBe("");
 });
 
 test("a field that the model does not have requires a resolver, and a root field always does", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
-import pg from "pg";
+import { withClient } from "@tributary/kit/postgres/client";
 import { migrate } from "@tributary/kit/postgres/migrate";
 import { silentLog } from "@tributary/kit/process/log";
 import { postText } from "../graph/rest-content.ts";
@@ -17,12 +17,9 @@ export async function startPostsDatabase() {
   const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
   const url = await ensureDatabase(postgres.superuserUrl, { name: "posts", role: "posts", password: "posts" });
   await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
   const insert =
     "insert into posts (author_id, title, body, status, published_at) values (1, 'A post', $1, 'PUBLISHED', now())";
-  await client.query(insert, [postText]);
-  await client.end();
+  await withClient(url, (client) => client.query(insert, [postText]));
   return {
     url,
     async stop() {

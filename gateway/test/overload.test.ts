@@ -194,6 +194,14 @@ async function countByClass(metrics: Pick<Metrics<typeof metricsOf.gateway>, "wr
   return { admitted: read("admitted_total"), rejections: read("rejections_total") };
 }
 
+test("a mutation that waits for admission is rejected when its client's deadline passes", async () => {
+  const gateway = await startOverloadable({ FETCH_SHARING: "false" });
+  blockEventLoop();
+  const waiting = repeat(60, { query: mutation, headers: ["X-Deadline-Ms: 50"] });
+  const responses = (await postAtOnce(gateway, [...repeat(200, { query }), ...waiting])).slice(200);
+  expect(responses.map(({ body }) => body.errors?.[0]?.extensions.code)).toContain("OVERLOADED");
+});
+
 test("with ADMISSION=false every request is served", async () => {
   const gateway = await startOverloadable({ FETCH_SHARING: "false", ADMISSION: "false" });
   blockEventLoop();

@@ -371,6 +371,8 @@ describe("tasks of a worker", () => {
       (sdl: string) =>
         sdl.replace("schema\n", 'schema\n  @link(url: "https://example.com/guard/v1.0", for: SECURITY)\n'),
     ],
+    ["misplaces a directive", withMisplacedDirective],
+    ["misplaces a directive, and has contexts", (sdl: string) => linkContexts(withMisplacedDirective(sdl))],
   ])("a supergraph that %s fails with a reason", async (_, spoil) => {
     const { run } = setUp();
     const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl), isKnown: false });
@@ -419,6 +421,14 @@ describe("tasks of a worker", () => {
     await run({ kind: "load", id: 2, supergraphSdl, isKnown: false });
     expect(entries).toContainEqual({ kind: "library-log", level: "debug", text: "Loading gateway..." });
   });
+
+  function withMisplacedDirective(sdl: string): string {
+    return sdl.replace("repeatable on OBJECT | INTERFACE | UNION", "repeatable on UNION");
+  }
+
+  function linkContexts(sdl: string): string {
+    return sdl.replace("schema\n", 'schema\n  @link(url: "https://specs.apollo.dev/context/v0.1")\n');
+  }
 
   function setUp() {
     const entries: LibraryLogEntry[] = [];

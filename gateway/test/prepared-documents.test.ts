@@ -5,11 +5,13 @@ import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
+import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { readBundle } from "../src/documents/document-bundle.ts";
 import { openDocumentStore } from "../src/documents/document-store.ts";
 import { createDocumentPreparation } from "../src/engine/generation/document-preparation.ts";
 import type { Generation } from "../src/engine/generation/generations.ts";
+import { createOperationStore } from "../src/engine/parse/operation-store.ts";
 import type { ValidatedOperation } from "../src/engine/parse/validated-operation.ts";
 import type { GatewayObservation } from "../src/observations.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
@@ -52,6 +54,8 @@ const listKinds = ({ observations }: RunningGateway) => observations.map(({ kind
 test("the first requests after a start, and after a swap of the supergraph, find all plans, on the fast path", async () => {
   const { gateway, post } = await start();
   expect(jobs).toBeGreaterThan(0);
+  // Their plans alone are in memory.
+  expect(gateway.cacheSizes().documents.entries).toBe(0);
   const sendAll = async () => {
     const before = jobs;
     for (const request of requests) {
@@ -90,7 +94,8 @@ test("a new bundle ends the planning of the one before, and a text that is prepa
         return Promise.resolve({ operation: {} } as unknown as ValidatedOperation);
       },
     },
-    stages: { combineConditions: () => [], planAhead: () => Promise.resolve() },
+    stages: { planAhead: () => Promise.resolve(new Map()), addPlans: () => {} },
+    operations: createOperationStore({ apiSchema: buildSchema("type Query { a: Int }"), bytesMax: 100_000 }),
     observe: () => {},
   });
   await preparation.prepare(listOf("{ a }", "{ b }", "{ c }"));
@@ -156,15 +161,49 @@ test("other documents evict none of them, and never take the label of their oper
 });
 
 test("a start waits for them only for a time, and plans the rest afterwards", async () => {
+  const planned = Promise.withResolvers<void>();
+  const { store, generation, inUse, problems, observations } = openStore(entries, () => planned.promise);
+  await store.prepare(generation);
+  inUse.push(generation);
+  expect(store.status().counts).toEqual({ planned: 0, invalid: 0, pending: entries.length });
+  problems.set(store.current.findById("1"), "it is not valid");
+  planned.resolve();
+  await expect.poll(() => observations.at(-1)).toMatchObject({ kind: "documents-invalid", count: 1 });
+});
+
+test("a start waits for the first 500 of a large bundle, and a new supergraph for all", async () => {
+  const large = Array.from({ length: 501 }, (_, i) => ({ text: `{ name${i}: whoAmI }` }));
+  const counts: number[] = [];
+  const planned = Promise.withResolvers<void>();
+  const prepare: Generation["documents"]["prepare"] = ({ length }) => {
+    counts.push(length);
+    return length > 500 ? planned.promise : Promise.resolve();
+  };
+  const { store, generation, inUse } = openStore(large, prepare, { prepareMsMax: 60_000 });
+  await store.prepare(generation);
+  expect(counts).toEqual([500, 501]);
+  inUse.push(generation);
+  let isSwapped = false;
+  const swap = store.prepare(generation).then(() => (isSwapped = true));
+  await expect.poll(() => counts.length).toBe(3);
+  expect(isSwapped).toBe(false);
+  planned.resolve();
+  await swap;
+});
+
+function openStore(
+  bundle: readonly BundleEntry[],
+  prepare: Generation["documents"]["prepare"],
+  { prepareMsMax = 1 } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-documents-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "documents.json");
-  writeFileSync(file, toBundle(entries));
+  writeFileSync(file, toBundle(bundle));
   const observations: GatewayObservation[] = [];
-  const planned = Promise.withResolvers<void>();
   const problems = new Map<unknown, string>();
   const documents: Generation["documents"] = {
-    prepare: () => planned.promise,
+    prepare,
     find: () => undefined,
     problemOf: (document) => problems.get(document),
     isPrepared: () => false,
@@ -176,14 +215,9 @@ test("a start waits for them only for a time, and plans the rest afterwards", as
     source: { file, urls: undefined, headers: undefined, lastGood: undefined },
     pollMs: 20,
     generationInUse: () => inUse.at(-1),
-    prepareMsMax: 1,
+    prepareMsMax,
     observe: (observation) => void observations.push(observation),
   });
   onTestFinished(store.stop);
-  await store.prepare(generation);
-  inUse.push(generation);
-  expect(store.status().counts).toEqual({ planned: 0, invalid: 0, pending: entries.length });
-  problems.set(store.current.findById("1"), "it is not valid");
-  planned.resolve();
-  await expect.poll(() => observations.at(-1)).toMatchObject({ kind: "documents-invalid", count: 1 });
-});
+  return { store, generation, inUse, problems, observations };
+}

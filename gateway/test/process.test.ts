@@ -88,7 +88,8 @@ test("the check for outgoing calls reports connections, name lookups and datagra
 });
 
 test("SIGTERM resets no keep-alive client: the last response has Connection: close, and the process exits with 0", async () => {
-  const { url, child, exited } = await startReady({ DRAIN_DELAY_MS: "200" });
+  // Each client has to send a request within this time, or finds its connection closed.
+  const { url, child, exited } = await startReady({ DRAIN_DELAY_MS: "2000" });
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const statuses: number[] = [];
   const failures: unknown[] = [];

@@ -6,6 +6,12 @@ import { type Library, startLibrary } from "./helpers/library.ts";
 
 const addBook = 'mutation { addBook(title: "T") { title } }';
 const addAndRename = 'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }';
+
+const abortedFetches = [
+  { during: "a root fetch", query: "{ person(id: 1) { name books { stars } } }", held: ["people"], later: "books" },
+  { during: "an entity fetch", query: "{ bestBook { title author { name } } }", held: ["books"], later: "people" },
+  { during: "parallel fetches", query: "{ books { title stars author { name } } }", held: ["people", "ratings"] },
+] as const;
 let library: Library;
 let gateway: RunningGateway;
 
@@ -13,7 +19,9 @@ beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "500" } });
   // Planning takes longer the first time.
-  for (const query of ["{ books { title stars } whoAmI }", addBook, addAndRename]) await gateway.send(query);
+  const aborted = abortedFetches.map(({ query }) => query);
+  for (const query of [...aborted, "{ books { title stars } whoAmI }", "{ whoAmI }", addBook, addAndRename])
+    await gateway.send(query);
 });
 beforeEach(() => {
   gateway.observations.length = 0;
@@ -32,19 +40,39 @@ function silence(subgraph: Library["people"]): Promise<ServerResponse> {
   return new Promise((resolve) => (subgraph.fault = resolve));
 }
 
-test("when the client disconnects its fetches are aborted and later ones are not sent", async () => {
-  const silent = silence(library.books);
+test.each(
+  abortedFetches.flatMap((one) => [one, { ...one, sent: " ", during: `${one.during} with a part of its response` }]),
+)(
+  "when the client disconnects during $during its fetches are aborted and later ones are not sent",
+  async ({ query, held, ...o }) => {
+    const silent = held.map((name) => silence(library[name]));
+    const client = new AbortController();
+    const requested = gateway.send(query, { signal: client.signal }).catch((error: Error) => error.name);
+    const responses = await Promise.all(silent);
+    if ("sent" in o) for (const response of responses) response.write(o.sent);
+    const aborted = Promise.all(responses.map((response) => once(response, "close")));
+    client.abort();
+    await aborted;
+    expect(await requested).toBe("AbortError");
+    await gateway.seen("client-disconnected");
+    expect((await gateway.send("{ __typename }")).status).toBe(200);
+    if ("later" in o) expect(library[o.later].requests).toHaveLength(0);
+    expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
+  },
+);
+
+test("a fetch that another client shares is completed when one client disconnects", async () => {
+  const silent = silence(library.people);
   const client = new AbortController();
-  const requested = gateway
-    .send("{ books { title stars } whoAmI }", { signal: client.signal })
-    .catch((error: Error) => error.name);
-  const aborted = once(await silent, "close");
+  const leaving = gateway.send("{ whoAmI }", { signal: client.signal }).catch((error: Error) => error.name);
+  const subgraphResponse = await silent;
+  const remaining = gateway.send("{ whoAmI }");
   client.abort();
-  await aborted;
-  expect(await requested).toBe("AbortError");
+  expect(await leaving).toBe("AbortError");
   await gateway.seen("client-disconnected");
-  expect(library.ratings.requests).toHaveLength(0);
-  expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
+  subgraphResponse.setHeader("content-type", "application/json").end('{"data":{"whoAmI":"anonymous"}}');
+  expect((await remaining).body).toEqual({ data: { whoAmI: "anonymous" } });
+  expect(library.people.requests).toHaveLength(1);
 });
 
 test("when the client disconnects a mutation in flight is completed, and the remaining ones are not sent", async () => {

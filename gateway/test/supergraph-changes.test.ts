@@ -9,7 +9,7 @@ import {
   type RunningGateway,
   startGateway,
 } from "./helpers/gateway.ts";
-import { type Library, startLibrary } from "./helpers/library.ts";
+import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
 import { type RunningSubgraph, composeSupergraph, respondJson, startSubgraph } from "./helpers/subgraphs.ts";
 
 let library: Library;
@@ -72,6 +72,31 @@ describe("a supergraph in a file", () => {
     expect((await gateway.send("{ answer }")).body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
     respondJson(waiting, 200, '{"data":{"answer":41}}');
     expect((await response).body.data).toMatchObject({ answer: 41, books: { 0: { title: "Engines" } } });
+  });
+
+  test("has the addresses of the subgraphs to which its requests send their later fetches", async () => {
+    const nextRatings = await startRatings();
+    gateway = await start({ supergraphSdl: library.supergraphSdl });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = new Promise<void>((resolve) => {
+      library.books.fault = async (response, _body, _request, executeNormally) => {
+        resolve();
+        await released;
+        respondJson(response, 200, JSON.stringify(await executeNormally()));
+      };
+    });
+    const pinned = gateway.send("{ books { title stars } }");
+    await held;
+    library.books.fault = undefined;
+    writeFileSync(gateway.file, composeSupergraph([library.people, library.books, nextRatings]));
+    await loads(2);
+    const { body } = await gateway.send("{ books { title stars } }", { headers: { authorization: "Bearer next" } });
+    expect(nextRatings.requests).toHaveLength(1);
+    release();
+    expect((await pinned).body).toEqual(body);
+    expect(body).not.toHaveProperty("errors");
+    expect(nextRatings.requests).toHaveLength(1);
+    await nextRatings.close();
   });
 
   test("is loaded when it is replaced by rename", async () => {

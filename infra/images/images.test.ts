@@ -47,6 +47,13 @@ test("an image has the licences and notices of its packages, whatever their exte
   expect(unused.filter(isCopied)).toEqual([]);
 });
 
+test("an image with collected packages has the kit, to which they contain a link", () => {
+  const dockerfile = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
+  const stages = [...dockerfile.matchAll(/^COPY --from=(\S+) \/app\/node_modules /gm)].map(([, stage = ""]) => stage);
+  expect(stages).toContain("seed-files");
+  for (const stage of stages) expect(dockerfile).toContain(`COPY --from=${stage} /app/kit kit`);
+});
+
 test("a worker's file that does not exist fails the build, like an import", () => {
   expect(() => collect('new Worker(new URL("./worker.ts", import.meta.url));')).toThrow("worker.ts");
 });

@@ -215,11 +215,12 @@ const forwardCpuMs = { request: 0.08, perKb: 0.0014 };
  * A request that is not admitted is rejected, perhaps later. @throws AppError for an invalid body, and what `forward` throws; ClientDisconnected.
  */
 async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Promise<void> {
-  const { request, response, method, url, route, caller, uncachedRoute } = uncached;
+  const { request, response, method, url, route, caller, uncachedRoute, arrivedMs } = uncached;
   // Before admission and IN_FLIGHT_MAX of the service: a slow sender must use up neither. No `await` for a request without a body.
   const body = hasBody(request) ? await stages.readBody(request, response) : undefined;
   const priority = lowerByPriorityHeader(route.priority, request.headers["priority"]);
-  const entered = stages.admission.enter(priority, caller.key);
+  const endsAtMs = readClientDeadline(request.headers[deadlineHeader], arrivedMs);
+  const entered = stages.admission.enter(priority, caller.key, endsAtMs);
   // No `await` for a request that is admitted at once.
   const isAdmitted = entered === true || (await entered);
   if (!isAdmitted) return stages.heldRejections.hold(prepareOverloaded(uncached));

@@ -127,10 +127,11 @@ test("a slow response is truncated at the deadline", async () => {
 test("a client that reads slowly has longer than the service, and is disconnected in the end", async () => {
   const size = 20_000_000;
   const stub = await startStub((_request, response) => response.end(Buffer.alloc(size)));
-  const longTimeout = await startProxy(stub, { upstreamTimeoutMs: 400, responseTimeoutMs: 60_000 });
+  // Until the deadline of the service, the proxy has to receive what its buffers hold.
+  const longTimeout = await startProxy(stub, { upstreamTimeoutMs: 2_000, responseTimeoutMs: 60_000 });
   const slow = await openConnection(longTimeout.port, `${get}\r\nConnection: close\r\n\r\n`);
   slow.socket.pause();
-  await sleep(500); // Until after the deadline of the service.
+  await sleep(2_100); // Until after the deadline of the service.
   slow.socket.resume();
   expect((await slow.closed()).length).toBeGreaterThan(size);
 

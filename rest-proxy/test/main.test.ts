@@ -45,8 +45,9 @@ test("with a service without an address the process does not start, and reports 
 
 function run(environment: Readonly<Record<string, string>>): { readonly child: ChildProcess; output(): string } {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env["PATH"] ?? "", ...environment },
+    env: { PATH, NODE_COMPILE_CACHE, ...environment },
     stdio: "pipe",
   });
   let text = "";

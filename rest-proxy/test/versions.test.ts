@@ -207,7 +207,9 @@ test("from its sunset on a version is 410 and not forwarded; the next version is
   expect((await send("/v1/nothing")).status).toBe(404);
   expect((await send("/v1/news/7", {}, "OPTIONS")).status).toBe(204);
   expect((await send("/news/7")).status).toBe(200);
-  expect(stub.received).toHaveLength(2);
+  // A client of another test that reconnects to a closed port may reach this stub.
+  const forwarded = stub.received.map(({ url }) => url).filter((url) => url.startsWith("/rest/"));
+  expect(forwarded).toEqual(["/rest/v1/news/7", "/rest/v2/news/7"]);
 });
 
 test("the usage of the old version is counted by client and route, and reported when the process stops", async () => {

@@ -1,7 +1,19 @@
 // The entities of a subgraph, and keys of some that exist, found by its own root fields.
-import { type ConstDirectiveNode, type FieldDefinitionNode, Kind, parse, type TypeNode } from "graphql";
+import {
+  type ConstDirectiveNode,
+  getNamedType,
+  getNullableType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+  isRequiredArgument,
+  Kind,
+} from "graphql";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { memberOf } from "../../supergraph/contract/json-members.ts";
+import { buildExecutableSchema } from "../start/substitute/subgraph-schema.ts";
 import { createExamples, firstUser } from "./examples.ts";
 import type { Subject } from "./subject.ts";
 
@@ -20,22 +32,18 @@ export interface KnownEntity extends Entity {
   readonly as: number | undefined;
 }
 
-interface ObjectType {
-  readonly fields: Map<string, FieldDefinitionNode>;
-  readonly directives: ConstDirectiveNode[];
-}
-
 const inventedIds = ["1", "2"];
 const keysMax = 3;
 
 export function findEntities(subject: Subject): Promise<readonly KnownEntity[]> {
   return subject.remember("entities", async () => {
-    const types = readObjectTypes(subject.sdl);
+    const schema = buildExecutableSchema(subject.sdl);
     const found: KnownEntity[] = [];
-    for (const [typeName, { directives }] of types) {
-      const key = directives.map(readKey).find((text) => text !== undefined);
+    for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+      const typeName = type.name;
+      const key = findKey(type);
       if (key === undefined) continue;
-      const lists = findLists(types, { typeName, key });
+      const lists = findLists(schema, typeName);
       const known = lists.length > 0 ? await findKnown(subject, { typeName, key }, lists) : undefined;
       if (known) found.push(known);
       else if (lists.length === 0 && /^\w+$/.test(key))
@@ -45,16 +53,10 @@ export function findEntities(subject: Subject): Promise<readonly KnownEntity[]> 
   });
 }
 
-function readObjectTypes(sdl: string): ReadonlyMap<string, ObjectType> {
-  const types = new Map<string, ObjectType>();
-  for (const node of parse(sdl, { noLocation: true }).definitions) {
-    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION && node.kind !== Kind.OBJECT_TYPE_EXTENSION) continue;
-    const type: ObjectType = types.get(node.name.value) ?? { fields: new Map(), directives: [] };
-    for (const field of node.fields ?? []) type.fields.set(field.name.value, field);
-    type.directives.push(...(node.directives ?? []));
-    types.set(node.name.value, type);
-  }
-  return types;
+/** Of the first `@key` that the subgraph resolves. */
+function findKey({ astNode, extensionASTNodes }: GraphQLObjectType): string | undefined {
+  const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
+  return directives.map(readKey).find((key) => key !== undefined);
 }
 
 function readKey({ name, arguments: given = [] }: ConstDirectiveNode): string | undefined {
@@ -70,26 +72,21 @@ function readKey({ name, arguments: given = [] }: ConstDirectiveNode): string | 
 type RootList = readonly string[];
 
 /** Root fields without required arguments that return several of the type, also as a connection (Relay). */
-function findLists(types: ReadonlyMap<string, ObjectType>, { typeName }: Entity): readonly RootList[] {
-  const fieldsOf = (name: string) => [...(types.get(name)?.fields ?? [])];
-  return fieldsOf("Query").flatMap(([name, { type, arguments: given = [] }]): readonly RootList[] => {
-    const isRequired = given.some((one) => one.type.kind === Kind.NON_NULL_TYPE && one.defaultValue === undefined);
-    const returned = nameOf(type);
-    if (isRequired || name.startsWith("_")) return [];
-    if (returned === typeName) return isList(type) ? [[name]] : [];
-    const members = new Map(fieldsOf(returned).map(([member, field]) => [member, nameOf(field.type)]));
-    if (members.get("nodes") === typeName) return [[name, "nodes"]];
-    const edge = fieldsOf(members.get("edges") ?? "").find(([member]) => member === "node");
-    return edge && nameOf(edge[1].type) === typeName ? [[name, "edges", "node"]] : [];
+function findLists(schema: GraphQLSchema, typeName: string): readonly RootList[] {
+  const rootFields = Object.values(schema.getQueryType()?.getFields() ?? {});
+  return rootFields.flatMap(({ name, type, args }): readonly RootList[] => {
+    if (args.some(isRequiredArgument) || name.startsWith("_")) return [];
+    if (getNamedType(type).name === typeName) return isListType(getNullableType(type)) ? [[name]] : [];
+    const { nodes, edges } = fieldsOf(type);
+    if (getNamedType(nodes?.type)?.name === typeName) return [[name, "nodes"]];
+    const { node } = fieldsOf(edges?.type);
+    return getNamedType(node?.type)?.name === typeName ? [[name, "edges", "node"]] : [];
   });
 }
 
-function nameOf(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
-}
-
-function isList(type: TypeNode): boolean {
-  return type.kind === Kind.LIST_TYPE || (type.kind === Kind.NON_NULL_TYPE && isList(type.type));
+function fieldsOf(type: GraphQLOutputType | undefined): Partial<ReturnType<GraphQLObjectType["getFields"]>> {
+  const named = getNamedType(type);
+  return isObjectType(named) ? named.getFields() : {};
 }
 
 async function findKnown(

@@ -6,20 +6,7 @@ import { Kind, parse, visit } from "graphql";
 import type { CodegenConfig } from "./codegen-config.ts";
 
 const notice =
-  "// Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.\n/* oxlint-disable */\n";
-
-const declarationPattern = /^\s*export (?:type|interface) (\w+)/gm;
-
-/** Of kit/src/graphql/resolver-types.ts: they do not depend on the schema. */
-const sharedTypes = new Set([
-  "GraphQLRecursivePick",
-  "InputMaybe",
-  "Maybe",
-  "ReferenceResolver",
-  "RequireFields",
-  "Resolver",
-  "ResolverTypeWrapper",
-]);
+  "// Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.\n/* oxlint-disable */\nimport type { RequireResolvers } from '@tributary/kit/graphql/resolver-types';\n";
 
 /**
  * They satisfy the repository's tsconfig: enums become unions (erasable syntax), type imports are marked and end in .ts, and a nullable field
@@ -51,7 +38,7 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
       ...contextOption,
     },
   });
-  return `${notice}${tidy(importSharedTypes(requireResolvers(text)))}`;
+  return `${notice}${tidy(requireResolvers(text))}`;
 }
 
 /** No resolver reads the directives that the schema defines, such as `@priority`. */
@@ -81,30 +68,6 @@ function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<st
 function requireResolvers(text: string): string {
   const optional = text.replace(/^export type Resolvers(?=<ContextType)/m, "type OptionalResolvers");
   return `${optional}\nexport type Resolvers = RequireResolvers<OptionalResolvers, ResolversParentTypes>;\n`;
-}
-
-/** The generator writes two blocks into every file: helpers before the scalars, and resolver signatures before the first mapping. */
-function importSharedTypes(text: string): string {
-  const helpers = findBlock(text, "export type Maybe<T>", "/** All built-in");
-  const signatures = findBlock(text, "export type ResolverTypeWrapper<T>", "/** Mapping");
-  const withoutBlocks = text.replace(helpers, "").replace(signatures, "");
-  // Only the signatures use GraphQLResolveInfo. Its import statement may be empty without it.
-  const rest = withoutBlocks.replace(/GraphQLResolveInfo(?:, )?/, "").replace("import type {  } from 'graphql';\n", "");
-  const declarations = `${helpers}${signatures}`.matchAll(declarationPattern);
-  const declaredNames = [...declarations].map(([, name = ""]) => name);
-  // The generator declares `Omit` again. Without that declaration, the file uses TypeScript's own.
-  const usedNames = declaredNames.filter((name) => name !== "Omit" && new RegExp(`\\b${name}<`).test(rest));
-  const missingName = usedNames.find((name) => !sharedTypes.has(name));
-  if (missingName !== undefined)
-    throw new Error(`kit/src/graphql/resolver-types.ts does not export ${missingName} yet.`);
-  return `import type { ${[...usedNames, "RequireResolvers"].join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
-}
-
-function findBlock(text: string, start: string, end: string): string {
-  const from = text.indexOf(start);
-  const to = text.indexOf(end, from);
-  if (from < 0 || to < 0) throw new Error(`The generated types have no block from "${start}" to "${end}".`);
-  return text.slice(from, to);
 }
 
 function tidy(text: string): string {

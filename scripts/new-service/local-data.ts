@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
+import { withClient } from "@tributary/kit/postgres/client";
 import pg from "pg";
 import { acquireRunFile } from "../start/run-file.ts";
 import { readStoredSecrets } from "../start/secrets.ts";
@@ -31,11 +32,10 @@ export async function deleteLocalData(dataDir: string, name: string): Promise<bo
 async function dropDatabase(directory: string, name: string): Promise<void> {
   const server = await startLocalPostgres({ directory, port: 0, log: () => {} });
   try {
-    const client = new pg.Client({ connectionString: server.superuserUrl });
-    await client.connect();
-    await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
-    await client.query(`drop role if exists ${pg.escapeIdentifier(name)}`);
-    await client.end();
+    await withClient(server.superuserUrl, async (client) => {
+      await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
+      await client.query(`drop role if exists ${pg.escapeIdentifier(name)}`);
+    });
   } finally {
     await server.stop();
   }

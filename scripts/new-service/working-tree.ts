@@ -2,16 +2,33 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { CommandError } from "../command-line.ts";
 
 /** The hash of each file as `npm run new:service` wrote it, so that a removal loses no edit. Not committed. */
 const recordsFile = ".data/new-services.json";
 
 type Records = Readonly<Record<string, string>>;
 
-/** Uncommitted paths that no command wrote. @param name of a service whose folder is left out. */
-export function findForeignChanges(root: string, generated: ReadonlySet<string>, name?: string): readonly string[] {
-  const edits = findEdits(root).filter((path) => !generated.has(path) && path !== "package-lock.json");
-  return name === undefined ? edits : edits.filter((path) => !isInService(path, name));
+const listedPathsMax = 5;
+
+/** @param name of a service whose folder is left out. @throws CommandError if a path has uncommitted changes and no command wrote it. */
+export function requireNoForeignChanges(
+  root: string,
+  generated: ReadonlySet<string>,
+  action: string,
+  name?: string,
+): void {
+  const changes = findEdits(root).filter((path) => !generated.has(path) && path !== "package-lock.json");
+  const others = name === undefined ? changes : changes.filter((path) => !isInService(path, name));
+  if (others.length === 0) return;
+  throw new CommandError(
+    `There are uncommitted changes, which would be mixed with ${action}: ${listSome(others)}\nCommit or stash them, or add --force.`,
+  );
+}
+
+export function listSome(paths: readonly string[]): string {
+  const listed = paths.slice(0, listedPathsMax).join(", ");
+  return paths.length > listedPathsMax ? `${listed} and ${paths.length - listedPathsMax} more` : listed;
 }
 
 /** What `npm run new:service` did not write, or what was edited after that. */

@@ -1,20 +1,11 @@
-import pg from "pg";
-import { copyRows } from "./copy.ts";
-import {
-  type RowCounts,
-  commentsTable,
-  countsAt,
-  orderLinesTable,
-  ordersTable,
-  postsTable,
-  productsTable,
-  type Table,
-  usersTable,
-} from "./population.ts";
-import { insertServiceSeed, serviceSeeds } from "./service-seeds.ts";
+// Runs services/<name>/seed.sql, which inserts the rows of a new database. It reads the scale from the PostgreSQL setting seed.scale.
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { withClient } from "@tributary/kit/postgres/client";
+import type pg from "pg";
 
-type PopulatedService = "users" | "posts" | "comments" | "orders";
-export type SeededService = PopulatedService | (string & {});
+export type SeededService = string;
 
 /** Services without a URL are not seeded. */
 type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
@@ -34,28 +25,36 @@ interface DatabaseContents {
   readonly hasUnmarkedRows: boolean;
 }
 
+interface ServiceSeed {
+  readonly sql: string;
+  /** In the order of the statements that insert into them. */
+  readonly tables: readonly string[];
+}
+
 type Prepare = (client: pg.Client, tables: readonly string[]) => Promise<unknown>;
 
 /** The mark of a seeded database is the comment on its schema `public`, so that it needs no table. */
 const markPrefix = "seeded at scale ";
+const servicesFolder = fileURLToPath(new URL("../../services/", import.meta.url));
+/** A statement begins a line, in lower case. */
+const insertedTablePattern = /^insert into (\w+)/gm;
 
-const populations: Readonly<Record<PopulatedService, (counts: RowCounts) => readonly Table[]>> = {
-  users: (counts) => [usersTable(counts)],
-  posts: (counts) => [postsTable(counts)],
-  comments: (counts) => [commentsTable(counts)],
-  orders: (counts) => [productsTable(counts), ordersTable(counts), orderLinesTable(counts)],
-};
+const seeds: ReadonlyMap<SeededService, ServiceSeed> = new Map(
+  globSync("*/seed.sql", { cwd: servicesFolder })
+    .toSorted()
+    .map((path) => [dirname(path), readSeed(join(servicesFolder, path))]),
+);
+export const seededServices: readonly SeededService[] = [...seeds.keys()];
 
-export const populatedServices = Object.keys(populations) as readonly PopulatedService[];
-export const seededServices: readonly SeededService[] = [...populatedServices, ...serviceSeeds.keys()];
-
-function isPopulated(service: SeededService): service is PopulatedService {
-  return Object.hasOwn(populations, service);
+function readSeed(file: string): ServiceSeed {
+  const sql = readFileSync(file, "utf8");
+  return { sql, tables: [...sql.matchAll(insertedTablePattern)].map(([, table = ""]) => table) };
 }
 
-function tablesOf(service: SeededService): readonly string[] {
-  if (!isPopulated(service)) return serviceSeeds.get(service)?.tables ?? [];
-  return populations[service](countsAt(1)).map(({ name }) => name);
+function seedOf(service: SeededService): ServiceSeed {
+  const seed = seeds.get(service);
+  if (seed === undefined) throw new Error(`services/${service}/seed.sql is missing`);
+  return seed;
 }
 
 /** Each database is replaced in one transaction. */
@@ -78,7 +77,7 @@ export async function seedEmpty(
 
 /** Of the first database that is seeded; undefined if none is. */
 export async function findScale(urls: DatabaseUrls): Promise<number | undefined> {
-  const scales = await Promise.all(servicesIn(urls).map((service) => withClient(urls, service, readMark)));
+  const scales = await Promise.all(servicesIn(urls).map((service) => connectTo(urls, service, readMark)));
   return scales.find((scale) => scale !== undefined);
 }
 
@@ -98,10 +97,9 @@ function servicesIn(urls: DatabaseUrls): readonly SeededService[] {
 }
 
 function readAllContents(urls: DatabaseUrls): Promise<readonly DatabaseContents[]> {
-  const readings = servicesIn(urls).map((service) =>
-    withClient(urls, service, (client) => readContents(client, service)),
+  return Promise.all(
+    servicesIn(urls).map((service) => connectTo(urls, service, (client) => readContents(client, service))),
   );
-  return Promise.all(readings);
 }
 
 async function readContents(client: pg.Client, service: SeededService): Promise<DatabaseContents> {
@@ -111,7 +109,7 @@ async function readContents(client: pg.Client, service: SeededService): Promise<
 }
 
 async function hasRows(client: pg.Client, service: SeededService): Promise<boolean> {
-  const conditions = tablesOf(service).map((table) => `exists (select from ${table})`);
+  const conditions = seedOf(service).tables.map((table) => `exists (select from ${table})`);
   const { rows } = await client.query<{ has_rows: boolean }>(`select ${conditions.join(" or ")} as has_rows`);
   return rows[0]?.has_rows === true;
 }
@@ -124,7 +122,7 @@ async function seedAll(
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
-      const description = await withClient(urls, service, (client) => seedOne(client, service, scale, prepare));
+      const description = await connectTo(urls, service, (client) => seedOne(client, service, scale, prepare));
       progress(`${service}: ${description} in ${formatSeconds(performance.now() - startMs)}`);
     }),
   );
@@ -134,41 +132,19 @@ function truncate(client: pg.Client, tables: readonly string[]): Promise<unknown
   return client.query(`truncate ${tables.join(", ")} cascade`);
 }
 
-/** @returns a description of the rows. */
+/** @returns a description of the rows, such as "200 products, 5,000 orders". */
 async function seedOne(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
-  const tables = tablesOf(service);
-  // There is no rollback statement: `withConnection` closes the connection after an error, which rolls back.
+  const { sql, tables } = seedOf(service);
+  // There is no rollback statement: `withClient` closes the connection after an error, which rolls back.
   await client.query("begin");
   await prepare(client, tables);
-  const description = isPopulated(service)
-    ? await populate(client, service, scale)
-    : await insertSeedFile(client, service, scale);
+  await client.query("select set_config('seed.scale', $1, true)", [String(scale)]);
+  const results = [await client.query(sql)].flat(); // An array for several statements.
   await client.query(`comment on schema public is '${markPrefix}${scale}'`);
   await client.query("commit");
   await client.query(`analyze ${tables.join(", ")}`);
-  return description;
-}
-
-/** Loads the rows of population.ts. @returns their description. */
-async function populate(client: pg.Client, service: PopulatedService, scale: number): Promise<string> {
-  const counts = countsAt(scale);
-  const tables = populations[service](counts);
-  for (const { name, columns, rows } of tables) {
-    await copyRows(client, name, columns, rows());
-    // The next inserted row gets the id after the last seeded one; the ids of orders are UUIDs.
-    if (columns.includes("id") && name !== "orders") {
-      await client.query(`select setval(pg_get_serial_sequence('${name}', 'id'), (select max(id) from ${name}))`);
-    }
-  }
-  return describe(tables, counts);
-}
-
-/** Runs the statements of the service's seed.sql. @returns a description of the rows. */
-async function insertSeedFile(client: pg.Client, service: SeededService, scale: number): Promise<string> {
-  const seed = serviceSeeds.get(service);
-  if (seed === undefined) throw new Error(`services/${service}/seed.sql is missing`);
-  await insertServiceSeed(client, seed, scale);
-  return "the rows of its seed.sql";
+  const counts = results.filter(({ command }) => command === "INSERT").map(({ rowCount }) => rowCount ?? 0);
+  return tables.map((table, index) => `${counts[index]?.toLocaleString("en")} ${table}`).join(", ");
 }
 
 /** The scale in the mark; undefined if the database was never seeded. */
@@ -180,38 +156,17 @@ async function readMark(client: pg.Client): Promise<number | undefined> {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : undefined;
 }
 
-async function withClient<T>(
+async function connectTo<T>(
   urls: DatabaseUrls,
   service: SeededService,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   try {
-    return await withConnection(urls[service], work);
+    return await withClient(urls[service] ?? "", work);
   } catch (cause) {
-    const file = isPopulated(service) ? "scripts/seed/population.ts" : `services/${service}/seed.sql`;
-    const hint = `If its tables have changed, change ${file} to match its migrations.`;
+    const hint = `If its tables have changed, change services/${service}/seed.sql to match its migrations.`;
     throw new Error(`Seeding ${service} failed: ${String(cause)}\n${hint}`, { cause });
   }
-}
-
-// Without a URL, pg would connect to PGHOST or localhost:5432, an unrelated database.
-async function withConnection<T>(url: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  if (!url) throw new Error("its database has no URL");
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {}); // A lost connection fails the query.
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-/** Such as "200 products, 5,000 orders". A table that RowCounts does not have (order_lines) is left out. */
-function describe(tables: readonly Table[], counts: RowCounts): string {
-  const countedTables = tables.filter(({ name }) => name in counts);
-  const texts = countedTables.map(({ name }) => `${counts[name as keyof RowCounts].toLocaleString("en")} ${name}`);
-  return texts.join(", ");
 }
 
 function formatSeconds(ms: number): string {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import { readAppliedMigrations } from "@tributary/kit/postgres/applied-migrations";
+import { withClient } from "@tributary/kit/postgres/client";
 import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
 import type * as seeding from "../seed/seed.ts";
@@ -131,15 +132,4 @@ async function dropDatabases(superuserUrl: string, names: readonly string[]): Pr
   await withClient(superuserUrl, async (client) => {
     for (const name of names) await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
   });
-}
-
-async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString });
-  client.on("error", () => {}); // A lost connection fails the query.
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -17,6 +17,7 @@ import {
 import { defaultRestPaths } from "../../supergraph/contract/rest-paths.ts";
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
+import type { SubstituteConfig } from "./substitute/main.ts";
 
 export interface PartContext extends Pick<StartOptions, "substitutes" | "addresses" | "remote"> {
   readonly root: string;
@@ -103,22 +104,16 @@ function substituteVariables(
   name: string,
   kind: SubstituteKind,
   { root, dataDir, remote }: PartContext,
-): Record<string, string | undefined> {
-  const rest = { SUBSTITUTE_NAME: name, SUBSTITUTE_REST: JSON.stringify(externalOf(name)?.rest ?? defaultRestPaths) };
-  if (kind === "mock")
-    return {
-      ...rest,
-      SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql"),
-      SUBSTITUTE_OPENAPI_FOLDER: join(root, "supergraph", "openapi"),
-    };
+): Record<string, string> {
   const files = remoteSchemaFiles(dataDir);
-  return {
-    ...rest,
-    SUBSTITUTE_SCHEMA_FILE: files.of(name),
-    SUBSTITUTE_API_FILE: files.api,
-    SUBSTITUTE_REMOTE_URL: remote?.graphqlUrl,
-    SUBSTITUTE_REST_URL: remote?.restUrl,
+  const config: SubstituteConfig = {
+    name,
+    schemaFile: kind === "mock" ? join(root, "services", name, "schema.graphql") : files.of(name),
+    restPaths: externalOf(name)?.rest ?? defaultRestPaths,
+    openapiFolder: join(root, "supergraph", "openapi"),
+    remote: kind === "mock" || !remote ? undefined : { apiFile: files.api, ...remote },
   };
+  return { SUBSTITUTE: JSON.stringify(config) };
 }
 
 /** Without a change feed the entity cache would not see changes. */

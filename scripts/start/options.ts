@@ -127,12 +127,7 @@ function readScale(text: string): number {
   return scale;
 }
 
-interface PartTexts {
-  readonly only?: string | undefined;
-  readonly against?: string | undefined;
-  readonly "against-rest"?: string | undefined;
-  readonly mock?: string | undefined;
-}
+type PartTexts = Omit<ReturnType<typeof parse>, "names">;
 
 function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" | "remote"> {
   const named = texts.only === undefined ? undefined : readNames("--only", texts.only, partNames);

@@ -62,22 +62,12 @@ function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly Par
   const nextPort = port < highPortMin ? port + suggestionDistance : port - suggestionDistance;
   const partListener: PartListener = { label: name, port, variable, portText: variable, nextPort };
   if (!isService(name)) return [partListener];
-  const feedListener: PartListener = {
-    label: `the change feed of ${name}`,
-    port: feedPortOf(port),
-    variable,
-    portText: `${variable} + ${feedPortOffset}`,
-    nextPort,
-  };
-  return [partListener, feedListener];
+  const feedPort = { port: feedPortOf(port), portText: `${variable} + ${feedPortOffset}` };
+  return [partListener, { ...partListener, label: `the change feed of ${name}`, ...feedPort }];
 }
 
-function findSharedPorts(ports: Ports): [port: number, portTexts: string[]][] {
-  const textsByPort = new Map<number, string[]>();
-  for (const { port, portText } of portChoices.flatMap((choice) => listenersOf(choice, ports))) {
-    const portTexts = textsByPort.get(port) ?? [];
-    portTexts.push(portText);
-    textsByPort.set(port, portTexts);
-  }
-  return [...textsByPort].filter(([, portTexts]) => portTexts.length > 1);
+function findSharedPorts(ports: Ports): [port: number, portTexts: readonly string[]][] {
+  const listeners = portChoices.flatMap((choice) => listenersOf(choice, ports));
+  const shared = [...Map.groupBy(listeners, ({ port }) => port)].filter(([, atPort]) => atPort.length > 1);
+  return shared.map(([port, atPort]) => [port, atPort.map(({ portText }) => portText)]);
 }

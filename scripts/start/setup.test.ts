@@ -274,13 +274,15 @@ test("with a remote, every part gets its issuer, and a service that runs there i
     ORDERS_FEED_URL: "none",
     ISSUER_URL: "https://issuer.example",
   });
-  expect(environmentOf("users", alone)).toMatchObject({
-    SUBSTITUTE_REMOTE_URL: "https://gateway.example/graphql",
-    SUBSTITUTE_SCHEMA_FILE: "/data/remote/users.graphql",
+  expect(JSON.parse(environmentOf("users", alone)["SUBSTITUTE"] ?? "")).toMatchObject({
+    remote: { graphqlUrl: "https://gateway.example/graphql" },
+    schemaFile: "/data/remote/users.graphql",
   });
   const mock = environmentOf("orders", alone);
-  expect(mock).toMatchObject({ SUBSTITUTE_SCHEMA_FILE: "/repository/services/orders/schema.graphql" });
-  expect([mock["SUBSTITUTE_REMOTE_URL"], mock["DATABASE_URL"]]).toEqual([undefined, undefined]);
+  const mockConfig = JSON.parse(mock["SUBSTITUTE"] ?? "") as object;
+  expect(mockConfig).toMatchObject({ schemaFile: "/repository/services/orders/schema.graphql" });
+  expect(mockConfig).not.toHaveProperty("remote");
+  expect(mock["DATABASE_URL"]).toBe(undefined);
   // Until the remote responds for the first time, no issuer is known.
   const unknown = { ...alone, findRemoteIssuer: () => undefined };
   expect(environmentOf("gateway", unknown)["ISSUER_URL"]).toBe(undefined);

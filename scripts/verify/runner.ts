@@ -105,7 +105,7 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
  * The functions that stop what the verification has started. A function that is added after `runAll` runs at once: after SIGINT or SIGTERM,
  * the verification may still start a process.
  */
-function createCleanups() {
+export function createCleanups() {
   const pending: (() => unknown)[] = [];
   let hasRun = false;
 

@@ -1,41 +1,25 @@
 // A control is a run with `--control`: it breaks something on purpose, and passes only if the claims detect it. So it proves that they can
 // fail; `ClaimOptions.control` says what it requires of each claim.
 
-interface NumberOption {
-  readonly kind: "number";
-  readonly fallback: number;
-  /** The value with `--quick`; without it, `--quick` does not change the number. */
-  readonly quick?: number;
+/** Its value has the type of the default: a number, a text, or names that are among those of the default, such as `--only a,b`. */
+interface VerificationOption<Value> {
+  readonly fallback: Value;
+  /** The value with `--quick`, unless the option is on the command line. By default `fallback`. */
+  readonly quick?: Value;
   readonly why: string;
 }
 
-interface TextOption {
-  readonly kind: "text";
-  /** The placeholder in `--help`, such as FOLDER. */
-  readonly placeholder: string;
-  readonly why: string;
-}
+export type Options = Readonly<
+  Record<string, VerificationOption<number> | VerificationOption<string> | VerificationOption<readonly string[]>>
+>;
 
-/** A list such as `--only a,b`; by default all names. */
-interface NamesOption {
-  readonly kind: "names";
-  readonly of: readonly string[];
-  /** The names with `--quick`; by default all. */
-  readonly quick?: readonly string[];
-  readonly why: string;
-}
+type ValueOf<Fallback> = Fallback extends number
+  ? number
+  : Fallback extends readonly (infer Name)[]
+    ? readonly Name[]
+    : string;
 
-/** By name in camel case: `perSecond` is `--per-second`. If an option is on the command line, `--quick` does not change it. */
-export type Options = Readonly<Record<string, NumberOption | TextOption | NamesOption>>;
-
-/** A number, the selected names, or the text; undefined for a text that is not given. */
-export type OptionValues<O extends Options> = {
-  readonly [Name in keyof O]: O[Name] extends NumberOption
-    ? number
-    : O[Name] extends NamesOption
-      ? readonly string[]
-      : string | undefined;
-};
+export type OptionValues<O extends Options> = { readonly [Name in keyof O]: ValueOf<O[Name]["fallback"]> };
 
 export interface Verification<O extends Options = Options> {
   /** The argument of `npm run verify`. */

@@ -22,11 +22,13 @@ test("every night each verification runs in full, and its control", () => {
   expect(commands.filter(([name]) => !verifications.some((one) => one.name === name))).toEqual([]);
 });
 
-test("every night the tests run with coverage, and the unit tests of the alerts, which .ci/run does not run", () => {
+test("every night the tests run with coverage and all generated inputs, and the unit tests of the alerts, which .ci/run does not run", () => {
   const steps: readonly { readonly run?: string }[] = workflow.jobs.coverage.steps;
   const rules = "infra/observability/rules/tests/alerts.yml";
   const runs = steps.map(({ run }) => run);
-  expect(runs).toEqual(expect.arrayContaining(["npm test -- --coverage", `promtool test rules ${rules}`]));
+  expect(runs).toEqual(
+    expect.arrayContaining(["FULL_SAMPLES=true npm test -- --coverage", `promtool test rules ${rules}`]),
+  );
   expect(existsSync(new URL(`../../${rules}`, import.meta.url))).toBe(true);
 });
 

@@ -3,17 +3,8 @@ import type { Verification } from "./verification.ts";
 import { cache } from "./checks/cache/cache.ts";
 import { chaos } from "./checks/chaos/chaos.ts";
 import { compose } from "./checks/compose/compose.ts";
-import { differential } from "./checks/differential/differential.ts";
 import { openapi } from "./checks/openapi/openapi.ts";
 import { overload } from "./checks/overload/overload.ts";
 import { resilience } from "./checks/resilience/resilience.ts";
 
-export const verifications: readonly Verification[] = [
-  chaos,
-  cache,
-  differential,
-  resilience,
-  overload,
-  compose,
-  openapi,
-];
+export const verifications: readonly Verification[] = [chaos, cache, resilience, overload, compose, openapi];

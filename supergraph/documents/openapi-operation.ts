@@ -1,6 +1,7 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type {
   DocumentedLink,
+  HeaderName,
   OperationExample,
   ParameterSchemas,
   OperationDocument,
@@ -141,13 +142,13 @@ const headersOfWrites = ["Consistency-Token"] as const;
 
 function toResponses(source: OperationSource, { book, components }: DocumentContext): Json {
   const { route, document } = source;
-  const { status, description, schema, headers = [], links } = document.response;
+  const { status, description, schema, links } = document.response;
   const isRead = route.method === "GET";
-  const examples = document.examples.filter((example) => example.status === status && example.response !== undefined);
+  const examples = document.examples.filter(({ response }) => response !== undefined);
   const bodyExamples = toExamples(examples, ({ response }) => response);
   const success: Record<string, unknown> = {
     description,
-    headers: components.headers(...headersOfEveryResponse, ...headers, ...(isRead ? [] : headersOfWrites)),
+    headers: components.headers(...headersOfEveryResponse, ...headersOf(source), ...(isRead ? [] : headersOfWrites)),
   };
   if (schema !== undefined) {
     success["content"] = { "application/json": { schema: book.write(schema, "output"), ...bodyExamples } };
@@ -161,6 +162,18 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
     responses[problemStatus] = components.problem(codes);
   }
   return responses;
+}
+
+function headersOf({ route, version, document: { response } }: OperationSource): readonly HeaderName[] {
+  const headers: HeaderName[] = response.schema === undefined ? [] : ["ETag"];
+  headers.push(...(response.headers ?? []));
+  if (response.status === 201) headers.push("Location");
+  if (acceptsIdempotencyKey(route, version)) headers.push("Idempotency-Replayed");
+  return headers;
+}
+
+function acceptsIdempotencyKey({ idempotencyKey: key }: RouteDeclaration, version: number): boolean {
+  return key?.required.includes(version) === true || key?.optional.includes(version) === true;
 }
 
 function toLinks(links: Readonly<Record<string, DocumentedLink>>): Json {
@@ -185,8 +198,6 @@ function problemsOf({ route, version, document }: OperationSource): readonly Err
   if (document.ifMatch !== undefined) possible.add("PRECONDITION_FAILED");
   if (document.ifMatch === "required") possible.add("PRECONDITION_REQUIRED");
   if (route.method !== "GET") possible.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
-  const key = route.idempotencyKey;
-  const acceptsKey = key?.required.includes(version) === true || key?.optional.includes(version) === true;
-  if (acceptsKey) possible.add("IDEMPOTENCY_KEY_IN_FLIGHT").add("IDEMPOTENCY_KEY_REUSED");
+  if (acceptsIdempotencyKey(route, version)) possible.add("IDEMPOTENCY_KEY_IN_FLIGHT").add("IDEMPOTENCY_KEY_REUSED");
   return (Object.keys(statusOf) as ErrorCode[]).filter((code) => possible.has(code));
 }

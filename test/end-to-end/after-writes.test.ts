@@ -1,7 +1,7 @@
 // After the response to a write, a read through the same REST proxy returns nothing older, also from its cache; with a receipt, a read through any.
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { receiptHeader } from "../../kit/src/consistency/receipts.ts";
-import { createRandom } from "../../scripts/seed/random.ts";
+import { createRandom } from "../../scripts/verify/checks/chaos/random.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const clientsCount = 16;

@@ -120,7 +120,8 @@ function readLine(line: string): { readonly url?: string; readonly msg?: string 
 }
 
 function spawnMain(main: string, environment: Environment): ChildProcess {
-  const env = { PATH: process.env["PATH"], ...environment };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...environment };
   const child = spawn(process.execPath, [main], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   // A failed test does not stop its processes.
   const kill = () => void child.kill("SIGKILL");

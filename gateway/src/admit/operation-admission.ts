@@ -1,6 +1,7 @@
 // Stage 1 of 5: admit. Decides whether an overloaded gateway serves an operation, after its parameters are read and before it is executed.
 import type { Admission } from "@tributary/kit/admission/admission";
 import { lowerByPriorityHeader, type PriorityClass } from "@tributary/kit/admission/priority";
+import { deadlineHeader, readClientDeadline } from "@tributary/kit/http/deadline";
 import type { GatewayExchange } from "./exchange.ts";
 
 export interface OperationAdmission {
@@ -11,9 +12,9 @@ export interface OperationAdmission {
 
 export function createOperationAdmission(admission: Admission): OperationAdmission {
   return {
-    enter({ request, caller }, declared) {
-      const priority = lowerByPriorityHeader(declared, request.headers["priority"]);
-      return admission.enter(priority, caller?.key ?? "");
+    enter({ request: { headers }, caller, startedMs }, declared) {
+      const priority = lowerByPriorityHeader(declared, headers["priority"]);
+      return admission.enter(priority, caller?.key ?? "", readClientDeadline(headers[deadlineHeader], startedMs));
     },
     leave: ({ caller, documentCpuMs, resultCpuMs }) => admission.leave(caller?.key ?? "", documentCpuMs + resultCpuMs),
   };

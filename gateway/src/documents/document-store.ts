@@ -38,6 +38,8 @@ export interface DocumentStoreOptions {
   readonly observe: GatewayObserver;
 }
 
+/** A start waits for this many documents, in the order of the bundle. On an idle machine they take a few seconds, and all of a large bundle half a minute. */
+const startDocumentsMax = 500;
 /** How long a start waits for the bundle. Longer than the watcher, which then uses the last good one. */
 const firstLoadMsMax = 3_000;
 const listedMax = 20;
@@ -87,7 +89,8 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
     let documents: TrustedDocuments | undefined;
     while (documents !== current) {
       documents = current;
-      await prepareIn(next, documents.list(), limits);
+      const awaitedMax = generationInUse() ? Infinity : startDocumentsMax;
+      await prepareIn(next, documents.list(), { ...limits, awaitedMax });
     }
   }
 
@@ -118,11 +121,17 @@ export function openDocumentStore(o: DocumentStoreOptions): DocumentStore {
   };
 }
 
-/** Resolves at the latest after `prepareMsMax`; then the preparation continues. */
+interface PreparationLimits {
+  readonly prepareMsMax: number;
+  readonly awaitedMax?: number;
+  readonly observe: GatewayObserver;
+}
+
+/** Resolves when the first `awaitedMax` documents are prepared, at the latest after `prepareMsMax`; then the preparation continues. */
 async function prepareIn(
   { documents }: Generation,
   list: readonly TrustedDocument[],
-  { prepareMsMax, observe }: { readonly prepareMsMax: number; readonly observe: GatewayObserver },
+  { prepareMsMax, awaitedMax, observe }: PreparationLimits,
 ): Promise<void> {
   let reported = 0;
   const report = () => {
@@ -131,10 +140,9 @@ async function prepareIn(
       observe({ kind: "documents-invalid", count: invalid.length, documents: invalid.slice(0, listedMax) });
     reported = invalid.length;
   };
-  const prepared = documents.prepare(list);
-  await waitAtMost(prepareMsMax, prepared);
+  await waitAtMost(prepareMsMax, documents.prepare(list.slice(0, awaitedMax)));
   report();
-  void prepared.then(report);
+  void documents.prepare(list).then(report);
 }
 
 function countDocuments(

@@ -21,7 +21,7 @@ export interface SupergraphCase {
   readonly mayReject?: string;
   /**
    * How the results of stock Apollo Gateway for generated operations are wrong: with harmless aliases, or with aliases that are names of
-   * other fields. A test checks `colliding`, and `verify:differential -- --control` sends both. Without a text it is not known.
+   * other fields. A test checks `colliding`. Without a text it is not known.
    */
   readonly stockDiffers?: { readonly plain?: string; readonly colliding?: string };
 }

@@ -29,8 +29,9 @@ export function spawnGatewayWithLimit(file: string, loadTimeoutMs: number): Gate
 }
 
 function spawnNode(options: readonly string[], environment: Record<string, string>): GatewayProcess {
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
   const child = spawn(process.execPath, options, {
-    env: { PATH: process.env["PATH"] ?? "", PORT: "0", ...environment },
+    env: { PATH, NODE_COMPILE_CACHE, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log: Record<string, unknown>[] = [];

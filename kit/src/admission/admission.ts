@@ -11,9 +11,10 @@ export interface Admission {
    * Admits a request at once while the process is not saturated, else after a wait in which more important requests go first: by priority class and,
    * within a class, by how little CPU time the caller has used recently. Rejects it if it waits too long, or if the queue is full of requests that
    * are at least as important. Each admitted request must be ended by `leave`.
+   * @param endsAtMs when its client stops waiting, by `performance.now`: a request that waits until then is rejected.
    * @returns a promise only if the request waits.
    */
-  enter(priority: PriorityClass, callerKey: string): boolean | Promise<boolean>;
+  enter(priority: PriorityClass, callerKey: string, endsAtMs?: number): boolean | Promise<boolean>;
   /** @param cpuMs measured or estimated; 0 if unknown. */
   leave(callerKey: string, cpuMs: number): void;
   readState(): AdmissionState;
@@ -86,11 +87,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return isAdmitted;
   }
 
-  function wait(priority: PriorityClass, bucket: number): Promise<boolean> {
+  function wait(priority: PriorityClass, bucket: number, endsAtMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const decide = (isAdmitted: boolean) => resolve(countDecision(priority, isAdmitted));
       const nowMs = performance.now();
-      waiting.add(priority, bucket, { enteredMs: nowMs, decide });
+      waiting.add(priority, bucket, { enteredMs: nowMs, endsAtMs, decide });
       if (queue.isStanding && waiting.length > shortQueueMax) waiting.drop()?.decide(false);
       if (isTickScheduled) return;
       isTickScheduled = true;
@@ -125,12 +126,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const readState = (): AdmissionState => ({ inFlight, limit: limit.value, waiting: waiting.length });
   observer?.expose(readState);
   return {
-    enter(priority, callerKey) {
+    enter(priority, callerKey, endsAtMs = Infinity) {
       if (inFlight < limit.value && waiting.length === 0) return countDecision(priority, true);
       if (waiting.length >= waitingMax) return countDecision(priority, false);
       const bucket = callerCosts.bucketOf(callerKey);
       const queueHasPlace = !queue.isStanding || waiting.length < shortQueueMax;
-      if (queueHasPlace || waiting.outranks(priority, bucket)) return wait(priority, bucket);
+      if (queueHasPlace || waiting.outranks(priority, bucket)) return wait(priority, bucket, endsAtMs);
       return countDecision(priority, false);
     },
     leave(callerKey, cpuMs) {
@@ -171,8 +172,7 @@ function chooseOrder(length: number, isStanding: boolean): TakeOrder {
 function rejectExpired(waiting: WaitingRequests, queue: StandingQueue, nowMs: number): void {
   const normalMsMax = queue.isStanding ? waitMsMax : shortQueueWaitMsMax;
   const criticalMsMax = queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax;
-  const takeExpired = () => waiting.takeExpired(nowMs - normalMsMax, nowMs - criticalMsMax);
-  for (let expired = takeExpired(); expired !== undefined; expired = takeExpired()) {
+  for (const expired of waiting.removeExpired(nowMs, normalMsMax, criticalMsMax)) {
     expired.decide(false);
     queue.recordRejection(nowMs);
   }

@@ -23,6 +23,8 @@ function run(ms: number, arrivals: (ms: number) => number, isPaused: (ms: number
 test.each([
   [0.7, 110],
   [0.7, 200],
+  [0.7, 400],
+  [0.85, 110],
   [0.9, 50],
   [0.5, 450],
 ])("at %d of the capacity, the queue that a pause of %d ms leaves behind is a burst", (load, pauseMs) => {
@@ -45,6 +47,26 @@ test.each([1.1, 2, 10])(
     expect(later.at(-1)).toBe(2_999);
   },
 );
+
+test.each([
+  [2, 50],
+  [2, 200],
+  [2, 245],
+  [5, 100],
+  [10, 20],
+])("at %d times the capacity a queue of a second stands, also if all requests arrive in %d of 250 ms", (load, ms) => {
+  let waiting = 0;
+  let longerThanSecondMs = 0;
+  const standing = run(4_000, (now) => {
+    const arrivals = now % 250 < ms ? (load * 250) / ms : 0;
+    waiting += arrivals - 1;
+    if (waiting > 1_000) longerThanSecondMs ||= now;
+    return arrivals;
+  });
+  const [first = Infinity] = standing;
+  expect(first).toBeLessThanOrEqual(longerThanSecondMs + 252);
+  expect(standing.length).toBe(4_000 - first);
+});
 
 test("a queue of constant length stands, as that of clients that each wait for their response", () => {
   const standing = run(2_000, (ms) => (ms === 0 ? 60 : 1));

@@ -1,9 +1,12 @@
 /** A queue up to this length is short: served by class, then in the order of arrival. */
 export const shortQueueMax = 32;
-/** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2), or much shorter after it, is a burst. */
+/** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2), or at least a quarter shorter, is a burst. */
 const burstMsMax = 250;
-/** A pause of the process for 200 ms at 70 % of its capacity leaves a queue that becomes so much shorter in that time. */
-const shorterShare = 0.5;
+/**
+ * In 250 ms a process serves a quarter of the requests only of a queue that takes a second. A longer one stands, whatever arrives. A client that is
+ * rejected would wait as long before it sends its request again (`Retry-After`).
+ */
+const shorterShare = 0.75;
 
 /** A queue that remains long. It stands until it was short and rejected none for `burstMsMax`. */
 export interface StandingQueue {

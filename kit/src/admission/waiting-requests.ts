@@ -4,6 +4,8 @@ import { type PriorityClass, priorityClasses } from "./priority.ts";
 
 export interface WaitingRequest {
   readonly enteredMs: number;
+  /** When its client stops waiting. */
+  readonly endsAtMs: number;
   readonly decide: (isAdmitted: boolean) => void;
 }
 
@@ -25,13 +27,14 @@ export interface WaitingRequests {
   drop(): WaitingRequest | undefined;
   /** Whether `drop` may remove a less important request. Also true for every critical request, and for the first of its class. */
   outranks(priority: PriorityClass, bucket: number): boolean;
-  takeExpired(enteredBeforeMs: number, criticalEnteredBeforeMs: number): WaitingRequest | undefined;
+  /** Removes the requests that have waited longer than this, or for which no client waits. */
+  removeExpired(nowMs: number, waitMsMax: number, criticalWaitMsMax: number): readonly WaitingRequest[];
 }
 
 interface ClassQueue {
   readonly priority: PriorityClass;
   /** By bucket, least CPU time first. */
-  readonly levels: WaitingRequest[][];
+  levels: readonly WaitingRequest[][];
   length: number;
 }
 
@@ -96,15 +99,23 @@ export function createWaitingRequests(): WaitingRequests {
       const highestBucket = lowest.levels.findLastIndex(isInUse);
       return isFirstOfClass || highestBucket > bucket;
     },
-    takeExpired(enteredBeforeMs, criticalEnteredBeforeMs) {
-      for (const queue of queues) {
-        const beforeMs = queue.priority === "critical" ? criticalEnteredBeforeMs : enteredBeforeMs;
-        const level = queue.levels.find(([oldest]) => isBefore(oldest, beforeMs));
-        if (level) return remove(queue, level, "oldest");
-      }
-      return undefined;
+    removeExpired(nowMs, waitMsMax, criticalWaitMsMax) {
+      const removed = queues.flatMap((queue) => {
+        const enteredBeforeMs = nowMs - (queue.priority === "critical" ? criticalWaitMsMax : waitMsMax);
+        return removeFrom(queue, ({ enteredMs, endsAtMs }) => enteredMs < enteredBeforeMs || endsAtMs <= nowMs);
+      });
+      length -= removed.length;
+      return removed;
     },
   };
+}
+
+function removeFrom(queue: ClassQueue, isExpired: (request: WaitingRequest) => boolean): readonly WaitingRequest[] {
+  const removed = queue.levels.flatMap((level) => level.filter(isExpired));
+  // Usually none is.
+  if (removed.length > 0) queue.levels = queue.levels.map((level) => level.filter((request) => !isExpired(request)));
+  queue.length -= removed.length;
+  return removed;
 }
 
 function levelOfOldest(queue: ClassQueue): WaitingRequest[] | undefined {
@@ -121,10 +132,6 @@ function levelOfOldest(queue: ClassQueue): WaitingRequest[] | undefined {
 }
 
 const isInUse = (level: readonly WaitingRequest[]) => level.length > 0;
-
-function isBefore(request: WaitingRequest | undefined, enteredMs: number): boolean {
-  return request !== undefined && request.enteredMs < enteredMs;
-}
 
 function unknownPriority(priority: PriorityClass): never {
   throw new Error(`Unknown priority ${priority}`);

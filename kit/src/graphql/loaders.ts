@@ -21,3 +21,15 @@ export function createLoaderByKey<Key, Value>(
 ): DataLoader<Key, Value, string> {
   return new DataLoader(load, { maxBatchSize: keysMax, cacheKeyFn: (key) => JSON.stringify(key) });
 }
+
+/** Adds `clearAll`, for after each mutation: a later one of the same operation must not read values from before. */
+export function withClearAll<Loaders extends Readonly<Record<string, { clearAll(): unknown }>>>(
+  loaders: Loaders,
+): Loaders & { clearAll(): void } {
+  return {
+    ...loaders,
+    clearAll() {
+      for (const loader of Object.values(loaders)) loader.clearAll();
+    },
+  };
+}

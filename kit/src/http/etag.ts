@@ -104,7 +104,12 @@ export function allowsVersion({ only, not }: Precondition, rowVersion: string): 
 
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
   if (allowsVersion(precondition, rowVersion)) return;
-  throw new AppError("PRECONDITION_FAILED", "The resource has changed since you read it. Read it again.");
+  throw toVersionError("resource");
+}
+
+/** @param what the entity in words, such as `post`. */
+export function toVersionError(what: string): AppError {
+  return new AppError("PRECONDITION_FAILED", `The ${what} has changed since you read it. Read it again.`);
 }
 
 function projectionName({ version, revision }: Projection): string {

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { withClient } from "../postgres/client.ts";
 
 // Equal in all processes. Advisory locks are per database, so all callers must connect to the same one (`superuserUrl`).
 const creationLockKey = 7_233_104_018;
@@ -18,11 +19,8 @@ export interface LocalDatabaseOptions {
 export async function ensureDatabase(superuserUrl: string, options: LocalDatabaseOptions): Promise<string> {
   const quotedName = quoteIdentifier(options.name);
   const quotedRole = quoteIdentifier(options.role);
-  const client = new pg.Client({ connectionString: superuserUrl });
-  // An unhandled `error` event would end the process; the pending statement is rejected.
-  client.on("error", () => {});
-  await client.connect();
-  try {
+  // The end of the connection also releases the lock.
+  await withClient(superuserUrl, async (client) => {
     await client.query("select pg_advisory_lock($1)", [creationLockKey]);
     const roles = await client.query("select from pg_roles where rolname = $1", [options.role]);
     const verb = roles.rowCount === 0 ? "create" : "alter";
@@ -35,9 +33,7 @@ export async function ensureDatabase(superuserUrl: string, options: LocalDatabas
     }
     await client.query(`alter database ${quotedName} owner to ${quotedRole}`);
     await client.query(`revoke all on database ${quotedName} from public`);
-  } finally {
-    await client.end(); // Also releases the lock.
-  }
+  });
   return urlOf(superuserUrl, options);
 }
 

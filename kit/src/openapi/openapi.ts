@@ -4,7 +4,7 @@ import type { RouteDeclaration } from "../rest/routes.ts";
 
 export type ParameterSchemas = Readonly<Record<string, z.ZodType>>;
 
-/** Headers that not every response has. */
+/** Headers that not every response has. `ETag`, `Location` and `Idempotency-Replayed` follow from the route and the status. */
 export type HeaderName = "ETag" | "Last-Modified" | "Link" | "Location" | "Idempotency-Replayed";
 
 /** Parameters are runtime expressions (OpenAPI 3.1, "Link Object"). */
@@ -19,7 +19,7 @@ export interface DocumentedResponse {
   readonly status: 200 | 201 | 204;
   readonly description: string;
   readonly schema?: z.ZodType;
-  readonly headers?: readonly HeaderName[];
+  readonly headers?: readonly ("Last-Modified" | "Link")[];
   readonly links?: Readonly<Record<string, DocumentedLink>>;
 }
 
@@ -43,7 +43,6 @@ export interface OperationExample {
   readonly body?: unknown;
   /** Other values in members that must be unique, for tests. @param number a different one for each request. */
   readonly uniqueBody?: (number: number) => unknown;
-  readonly status: number;
   readonly response?: unknown;
   /** Names of properties, at any depth, whose values differ from run to run. */
   readonly varies?: readonly string[];

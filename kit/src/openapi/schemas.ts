@@ -97,7 +97,7 @@ type ListSchema = (items: z.ZodType) => z.ZodType;
 
 /** @param list `bareList` for version 1, `pageOf` for version 2. */
 export function pageResponse(list: ListSchema, item: z.ZodType, itemsName: string): DocumentedResponse {
-  return { status: 200, description: `A page of ${itemsName}.`, schema: list(item), headers: ["ETag", "Link"] };
+  return { status: 200, description: `A page of ${itemsName}.`, schema: list(item), headers: ["Link"] };
 }
 
 export function examplePage(list: ListSchema, item: unknown, next: string | null = "TPrD0eO4pAhOgq0gIkPFym45OTk4") {

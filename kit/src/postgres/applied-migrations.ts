@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
 import type { DatabaseState } from "../process/process-status.ts";
+import { withClient } from "./client.ts";
 import type { Queryable } from "./postgres.ts";
 
 export interface AppliedMigrations {
@@ -32,10 +33,7 @@ export async function readMigrationState(database: Queryable, directory: string)
 /** Records the hash of each applied file that has none yet, so call it after each migration. */
 export async function readAppliedMigrations(databaseUrl: string, directory: string): Promise<AppliedMigrations> {
   const files = readdirSync(directory).filter((file) => !file.startsWith("."));
-  const client = new pg.Client({ connectionString: databaseUrl });
-  client.on("error", () => {}); // A lost connection fails the query.
-  await client.connect();
-  try {
+  return withClient(databaseUrl, async (client) => {
     const { rows: tables } = await client.query("select where to_regclass($1) is not null", [table]);
     if (tables.length === 0) return { pending: files, edited: [] };
     const hashes = new Map((await readHashes(client)).map(({ name, hash }) => [name, hash]));
@@ -50,9 +48,7 @@ export async function readAppliedMigrations(databaseUrl: string, directory: stri
       else if (recorded !== hash) edited.push(file);
     }
     return { pending, edited };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function readHashes(client: pg.Client): Promise<{ readonly name: string; readonly hash: string | null }[]> {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { runner } from "node-pg-migrate";
-import pg from "pg";
 import type { Log } from "../process/log.ts";
+import { withClient } from "./client.ts";
 
 export interface MigrateOptions {
   readonly databaseUrl: string;
@@ -32,13 +32,7 @@ export async function migrate({ databaseUrl, directory, log }: MigrateOptions): 
 }
 
 export async function publishEverything(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query("select publish_everything()");
-  } finally {
-    await client.end();
-  }
+  await withClient(databaseUrl, (client) => client.query("select publish_everything()"));
 }
 
 async function applyMigrations(

@@ -70,7 +70,7 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     if (weight > quota) return false;
     const missing = Math.max(weight - lease.units, 0);
     if (missing > sharedUnits(options, lease, atMs) + tolerance) return false;
-    if (missing > 0 && !isCreditworthy(lease, missing)) {
+    if (missing > 0 && !isCreditworthy(options, lease, missing)) {
       lease.missed = Math.min(lease.missed + missing, quota);
       observe({ kind: "lease-missed", requestClass });
       return false;
@@ -78,12 +78,6 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     lease.units -= weight - missing;
     lease.credit += missing;
     return true;
-  }
-
-  function isCreditworthy({ credit }: Lease, units: number): boolean {
-    const size = leaseSize(options);
-    if (units >= size) return credit <= 1;
-    return credit + units <= size;
   }
 
   return {
@@ -114,8 +108,11 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     },
     refund(key, weight) {
       if (!store.isAvailable()) return localLimit.refund(key, localWeightOf(weight));
+      const lease = leaseOf(key, nowMs());
+      const unpaid = Math.min(weight, lease.credit);
+      lease.credit -= unpaid;
       // They expire with the lease.
-      leaseOf(key, nowMs()).units += weight;
+      lease.units += weight - unpaid;
     },
   };
 }
@@ -142,8 +139,10 @@ function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lea
       const { granted, resetMs } = await store.lease({ key, requestClass, quota, windowMs, credit, wanted });
       const atMs = nowMs();
       if (atMs >= lease.expiresAtMs) lease.units = 0;
-      lease.units += granted;
-      lease.credit -= credit;
+      // Credit that was refunded while the call was in flight: the store has taken its units.
+      const refunded = Math.max(credit - lease.credit, 0);
+      lease.units += granted + refunded;
+      lease.credit -= credit - refunded;
       lease.fullAtMs = atMs + resetMs;
       lease.expiresAtMs = sentAtMs + windowMs * lifetimeShare;
     } catch {
@@ -163,6 +162,12 @@ function sharedUnits({ quota, windowMs }: LeasedLimitOptions, { fullAtMs, credit
   const untilFullMs = Math.max(fullAtMs - atMs, 0);
   const availableShare = 1 - untilFullMs / windowMs;
   return availableShare * quota - credit;
+}
+
+function isCreditworthy(options: LeasedLimitOptions, { credit }: Lease, units: number): boolean {
+  const size = leaseSize(options);
+  if (units >= size) return credit <= 1;
+  return credit + units <= size;
 }
 
 function createDecision(

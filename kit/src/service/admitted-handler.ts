@@ -10,17 +10,19 @@ const sameCaller = "";
 export function createAdmittedHandler(admission: Admission, handler: RequestListener): RequestListener {
   return (request, response) => {
     // A promise only if the request must wait.
-    const isAdmitted = admission.enter(priorityOf(request), sameCaller);
+    const arrivedMs = performance.now();
+    const endsAtMs = arrivedMs + readDeadline(request.headers[deadlineHeader]);
+    const isAdmitted = admission.enter(priorityOf(request), sameCaller, endsAtMs);
     if (isAdmitted === true) handle(request, response);
-    else void handleOnceAdmitted(isAdmitted, request, response);
+    else void handleOnceAdmitted(isAdmitted, arrivedMs, request, response);
   };
 
   async function handleOnceAdmitted(
     isAdmitted: boolean | Promise<boolean>,
+    arrivedMs: number,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const arrivedMs = performance.now();
     if (await isAdmitted) {
       subtractWait(request, performance.now() - arrivedMs);
       handle(request, response);

@@ -3,6 +3,8 @@ import { type RedisOptions, Valkey } from "iovalkey";
 
 const callTimeoutMs = 50;
 const connectTimeoutMs = 1_000;
+/** Without a response for this time the connection is replaced: after a lost network the kernel would close it only after many minutes. */
+const silenceMsMax = 2_000;
 const reconnectDelayStepMs = 50;
 const reconnectDelayMaxMs = 1_000;
 const tlsUrl = /^(?:rediss|valkeys):/;
@@ -24,6 +26,7 @@ export function connectValkey(url: string, password: string | undefined): Valkey
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: connectTimeoutMs,
+    socketTimeout: silenceMsMax,
     retryStrategy: (attempt) => Math.min(attempt * reconnectDelayStepMs, reconnectDelayMaxMs),
   };
   if (tlsUrl.test(url)) options.tls = {};

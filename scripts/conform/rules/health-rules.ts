@@ -19,51 +19,34 @@ export const healthRules = declareRules(section, {
   },
 });
 
-/** They stop the service. */
-export const drainRules = declareRules(
-  section,
+const drains: Readonly<Record<string, readonly [text: string, expected: string, check: (drain: Drain) => DrainCheck]>> =
   {
-    "drain-in-flight": {
-      text: "After SIGTERM a request in flight gets its response.",
-      check: (subject, report) =>
-        checkDrain(
-          subject,
-          report,
-          "200 with data, for a POST to GraphQL of which half had arrived",
-          ({ inFlight }) => ({
-            isExpected: inFlight.startsWith("HTTP/1.1 200 ") && inFlight.includes("__typename"),
-            got: inFlight,
-          }),
-        ),
-    },
-    "drain-new-requests": {
-      text: "After SIGTERM a new request is refused, or its response has Connection: close.",
-      check: (subject, report) =>
-        checkDrain(subject, report, "no connection, or Connection: close", ({ afterSignal }) => ({
-          isExpected: afterSignal === "" || isClosing(afterSignal),
-          got: afterSignal,
-        })),
-    },
-    "drain-exit": {
-      text: "After SIGTERM the process exits with 0 within SHUTDOWN_GRACE_MS.",
-      check: (subject, report) =>
-        checkDrain(subject, report, "ended with exit code 0", ({ ended }) => ({
-          isExpected: ended === "ended with exit code 0",
-          got: ended,
-        })),
-    },
-  },
-  "start",
-);
+    "drain-in-flight": [
+      "After SIGTERM a request in flight gets its response.",
+      "200 with data, for a POST to GraphQL of which half had arrived",
+      ({ inFlight }) => [inFlight, inFlight.startsWith("HTTP/1.1 200 ") && inFlight.includes("__typename")],
+    ],
+    "drain-new-requests": [
+      "After SIGTERM a new request is refused, or its response has Connection: close.",
+      "no connection, or Connection: close",
+      ({ afterSignal }) => [afterSignal, afterSignal === "" || isClosing(afterSignal)],
+    ],
+    "drain-exit": [
+      "After SIGTERM the process exits with 0 within SHUTDOWN_GRACE_MS.",
+      "ended with exit code 0",
+      ({ ended }) => [ended, ended === "ended with exit code 0"],
+    ],
+  };
 
-async function checkDrain(
-  { drain }: Subject,
-  { expectThat }: RuleReport,
-  expected: string,
-  check: (drain: Drain) => { readonly isExpected: boolean; readonly got: string },
-): Promise<void> {
-  if (drain === undefined) return;
-  const { isExpected, got } = check(await drain());
-  const shown = got === "" ? "the connection was closed" : got.replaceAll(/\s+/g, " ").slice(0, shownCharsMax);
-  expectThat(isExpected, { how: "kill -TERM <pid>", expected, got: shown });
-}
+type DrainCheck = readonly [got: string, isExpected: boolean];
+
+/** They stop the service. */
+export const drainRules = Object.entries(drains).flatMap(([id, [text, expected, checkDrain]]) => {
+  const check = async ({ drain }: Subject, { expectThat }: RuleReport) => {
+    if (drain === undefined) return;
+    const [got, isExpected] = checkDrain(await drain());
+    const shown = got === "" ? "the connection was closed" : got.replaceAll(/\s+/g, " ").slice(0, shownCharsMax);
+    expectThat(isExpected, { how: "kill -TERM <pid>", expected, got: shown });
+  };
+  return declareRules(section, { [id]: { text, check } }, "start");
+});

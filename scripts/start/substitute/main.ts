@@ -1,85 +1,83 @@
 // The process of a substitute under `npm start -- --against` and `--mock`: it listens on the port of one service that does not run here, and
 // responds to the gateway and the REST proxy in its place. scripts/start/environments.ts sets its variables.
+import { readFileSync } from "node:fs";
 import { readEnvironment } from "@tributary/kit/process/env";
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { createLog, type Log } from "@tributary/kit/process/log";
 import { runMain } from "@tributary/kit/process/main";
-import { defaultRestPaths, type RestPaths } from "../../../supergraph/contract/rest-paths.ts";
+import { buildSchema } from "graphql";
+import type { RestPaths } from "../../../supergraph/contract/rest-paths.ts";
 import { createMockRest } from "./mock/mock-rest.ts";
-import { createMockSubgraph } from "./mock/mock-subgraph.ts";
+import { createMockExecutor } from "./mock/mock-subgraph.ts";
+import { findLookups } from "./remote/lookups.ts";
 import { createRemoteClient } from "./remote/remote-client.ts";
 import { createRestForwarder } from "./remote/remote-rest.ts";
-import { createRemoteSubgraph } from "./remote/remote-subgraph.ts";
-import { createSubstituteHandler, type RestForwarder, type SubgraphExecutor } from "./server.ts";
+import { executeOnRemote } from "./remote/remote-subgraph.ts";
+import { createSubstituteHandler, type SubgraphExecutor, type SubstituteOptions } from "./server.ts";
+import { buildExecutableSchema, readEntityKeys } from "./subgraph-schema.ts";
 
-interface Substitute {
-  readonly execute: SubgraphExecutor;
-  readonly rest: RestForwarder | undefined;
-  readonly restReason: string;
-  close(): Promise<void>;
+/** The variable SUBSTITUTE, as JSON. */
+export interface SubstituteConfig {
+  readonly name: string;
+  readonly schemaFile: string;
+  /** Where the REST proxy expects the service's routes. */
+  readonly restPaths: RestPaths;
+  /** The OpenAPI documents by which a mock responds to REST requests. */
+  readonly openapiFolder: string;
+  /** Undefined for a mock. */
+  readonly remote: RemoteConfig | undefined;
+}
+
+interface RemoteConfig {
+  /** The API schema of the remote, for its root fields that return one entity by its key, such as `user(id:)`. */
+  readonly apiFile: string;
+  readonly graphqlUrl: string;
+  /** The origin of the remote's REST proxy. */
+  readonly restUrl: string | undefined;
 }
 
 await runMain(async () => {
-  const config = readConfig();
-  const { name, logLevel } = config;
-  const log = createLog({ name, level: logLevel });
-  const substitute = config.remoteUrl === undefined ? createMock(config) : createRemote(config, config.remoteUrl, log);
-  const { execute, rest, restReason } = substitute;
-  const server = await startServer({
-    ...config,
-    name,
-    handler: createSubstituteHandler({ execute, rest, restReason, restPaths: config.restPaths, log }),
-    log,
-    isReady: () => true,
-    close: () => substitute.close(),
-  });
+  const listener = readEnvironment(process.env, (env) => readListenerConfig(env, { port: 0, shutdownGraceMs: 2_500 }));
+  const config = JSON.parse(process.env["SUBSTITUTE"] ?? "") as SubstituteConfig;
+  const { name, remote, restPaths } = config;
+  const log = createLog({ name, level: listener.logLevel });
+  const substitute = remote ? createRemote(config, remote, log) : createMock(config);
+  const handler = createSubstituteHandler({ ...substitute, restPaths, log });
+  const server = await startServer({ ...listener, name, handler, log, isReady: () => true, close: async () => {} });
   stopOnSignals([server], log);
-  log.info({ url: server.url, remote: config.remoteUrl ?? "none: it is a mock" }, "listening");
+  log.info({ url: server.url, remote: remote?.graphqlUrl ?? "none: it is a mock" }, "listening");
 });
 
-type Config = ReturnType<typeof readConfig>;
+type Substitute = Pick<SubstituteOptions, "execute" | "forwardRest">;
 
-function readConfig() {
-  return readEnvironment(process.env, (env) => ({
-    ...readListenerConfig(env, { port: 0, shutdownGraceMs: 2_500 }),
-    name: env.string("SUBSTITUTE_NAME", { why: "the service in whose place it responds" }),
-    schemaFile: env.string("SUBSTITUTE_SCHEMA_FILE", { why: "the service's schema.graphql" }),
-    documentsFolder: env.string("SUBSTITUTE_OPENAPI_FOLDER", {
-      fallback: "",
-      why: "the OpenAPI documents by which a mock responds to REST requests",
-    }),
-    apiFile: env.string("SUBSTITUTE_API_FILE", { fallback: "", why: "the API schema of the remote" }),
-    remoteUrl: env.optional("SUBSTITUTE_REMOTE_URL", { why: "the GraphQL endpoint of the remote; without it, a mock" }),
-    restPaths: JSON.parse(
-      env.string("SUBSTITUTE_REST", {
-        fallback: JSON.stringify(defaultRestPaths),
-        why: "where the REST proxy expects the service's routes, as JSON",
-      }),
-    ) as RestPaths,
-    restUrl: env.optional("SUBSTITUTE_REST_URL", { why: "the origin of the remote's REST proxy" }),
-  }));
-}
+/** Headers of the gateway's requests to subgraphs that concern the caller and the trace. */
+const forwardedHeaders = ["authorization", "x-request-id", "traceparent"];
 
-function createRemote(config: Config, remoteUrl: string, log: Log): Substitute {
-  const { name, restUrl, schemaFile, apiFile } = config;
-  const client = createRemoteClient(remoteUrl, log);
-  const rest = restUrl === undefined ? undefined : createRestForwarder(restUrl);
-  return {
-    execute: createRemoteSubgraph({ schemaFile, apiFile, client, log }),
-    rest,
-    restReason: `${name} does not run here, and npm start has no --against-rest. Send this request to the REST proxy of the remote.`,
-    async close() {
-      await Promise.all([client.close(), rest?.close()]);
-    },
+function createRemote(
+  { schemaFile }: SubstituteConfig,
+  { apiFile, graphqlUrl, restUrl }: RemoteConfig,
+  log: Log,
+): Substitute {
+  const api = buildSchema(readFileSync(apiFile, "utf8"), { assumeValidSDL: true });
+  const lookups = findLookups(api, readEntityKeys(readFileSync(schemaFile, "utf8")));
+  const typesWithoutLookup = [...lookups.keys()].filter((type) => lookups.get(type)?.length === 0);
+  if (typesWithoutLookup.length > 0)
+    log.warn({ types: typesWithoutLookup }, "the remote has no root field that returns one of these types by its key");
+  const sendToRemote = createRemoteClient(graphqlUrl, log);
+  const execute: SubgraphExecutor = (request, { headers, signal }) => {
+    const sent = forwardedHeaders.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : []));
+    const options = { headers: Object.fromEntries(sent) as Record<string, string>, signal };
+    return executeOnRemote(request, { api, lookups, send: (operation) => sendToRemote(operation, options) });
   };
+  return { execute, forwardRest: restUrl === undefined ? undefined : createRestForwarder(restUrl) };
 }
 
-function createMock({ schemaFile, documentsFolder }: Config): Substitute {
+/** Nothing is stored: the objects in a mutation's payload have the values of its input. */
+function createMock({ schemaFile, openapiFolder }: SubstituteConfig): Substitute {
+  const sdl = readFileSync(schemaFile, "utf8");
   return {
-    execute: createMockSubgraph(schemaFile),
-    rest: createMockRest(documentsFolder),
-    restReason: "",
-    close: async () => {},
+    execute: createMockExecutor(buildExecutableSchema(sdl), readEntityKeys(sdl)),
+    forwardRest: createMockRest(openapiFolder),
   };
 }

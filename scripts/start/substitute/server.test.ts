@@ -12,8 +12,7 @@ test.each([
 ])("with the REST paths %j it responds to %s as the REST proxy to %s", async (restPaths, path, expected) => {
   const handler = createSubstituteHandler({
     execute: () => Promise.reject(new Error("This is no GraphQL request.")),
-    rest: { forward: async (request, response) => void response.end(request.url) },
-    restReason: "",
+    forwardRest: (_request, response, { path }) => void response.end(path),
     restPaths,
     log: createLog({ name: "test", level: "fatal" }),
   });

@@ -1,27 +1,28 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { type AbortSignalLike, createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { writeProblem } from "@tributary/kit/http/problem";
+import { collectBody } from "@tributary/kit/http/receive-body";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import type { Log } from "@tributary/kit/process/log";
 import { findRoutePath, type RestPaths } from "../../../supergraph/contract/rest-paths.ts";
-import { failedResult, readOperation, type SubgraphOperation, type SubgraphResult } from "./graphql-messages.ts";
+import type { SubgraphOperation, SubgraphResult } from "./graphql-messages.ts";
 
 export type SubgraphExecutor = (
   operation: SubgraphOperation,
-  o: { readonly headers: IncomingHttpHeaders; readonly signal: AbortSignalLike },
-) => Promise<SubgraphResult>;
+  o: { readonly headers: IncomingHttpHeaders; readonly signal: AbortSignal },
+) => SubgraphResult | Promise<SubgraphResult>;
 
-export interface RestForwarder {
-  /** @param request for a path of the REST proxy, such as `/v2/posts`. */
-  forward(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void>;
-}
+/** @param o `path` is one of the REST proxy, such as `/v2/posts?limit=1`. */
+export type RestForwarder = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  o: { readonly path: string; readonly body: Buffer; readonly signal: AbortSignal },
+) => void | Promise<void>;
 
 export interface SubstituteOptions {
   readonly execute: SubgraphExecutor;
-  /** Undefined: every REST request gets a 503 with `restReason`. */
-  readonly rest: RestForwarder | undefined;
-  readonly restReason: string;
+  /** Undefined: every REST request gets a 503. */
+  readonly forwardRest: RestForwarder | undefined;
   readonly restPaths: RestPaths;
   readonly log: Log;
 }
@@ -33,53 +34,35 @@ export function createSubstituteHandler(o: SubstituteOptions): RequestListener {
   return (request, response) => {
     respond(request, response, o).catch((error: unknown) => {
       if (response.destroyed) return; // The client has disconnected.
-      if (error instanceof AppError) return sendProblem(request, response, error);
-      o.log.error({ err: error }, "request failed");
-      sendProblem(request, response, new AppError("INTERNAL_SERVER_ERROR", "Internal error."));
+      if (!(error instanceof AppError)) o.log.error({ err: error }, "request failed");
+      const problem = error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", "Internal error.");
+      const requestId = readRequestId(request.headers["x-request-id"]);
+      writeProblem(response, problem, { instance: request.url?.split("?", 1)[0], requestId });
     });
   };
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, o: SubstituteOptions): Promise<void> {
-  const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
-  const isGraphql = path === "/graphql";
-  const route = isGraphql ? undefined : findRoutePath(path, o.restPaths);
-  if (!isGraphql && !route) throw new AppError("NOT_FOUND", "There is nothing at this path.");
-  if (isGraphql && request.method !== "POST") throw new AppError("METHOD_NOT_ALLOWED", "Send a POST request.");
-  const body = await readBytes(request);
-  if (!route) return respondToOperation(request, response, body, o.execute);
-  if (!o.rest) throw new AppError("SERVICE_UNAVAILABLE", o.restReason);
-  // Without a version in the path, the newest one.
-  request.url = `/v${route.versions.at(-1)}${route.path}${request.url?.slice(path.length) ?? ""}`;
-  await o.rest.forward(request, response, body);
-}
-
-async function respondToOperation(
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer,
-  execute: SubgraphExecutor,
-): Promise<void> {
-  const operation = readOperation(body.toString());
-  const { data, errors } = operation
-    ? await execute(operation, { headers: request.headers, signal: createDisconnectSignal(response) })
-    : failedResult("MALFORMED_REQUEST", "The body is not a GraphQL request.");
-  response.setHeader("Content-Type", "application/json");
-  response.end(JSON.stringify(errors.length > 0 ? { errors, data } : { data }));
-}
-
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bodyBytesMax) throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bodyBytesMax} bytes.`);
-    chunks.push(chunk);
+  const { url = "/", headers } = request;
+  const disconnected = new AbortController();
+  response.once("close", () => disconnected.abort());
+  const { signal } = disconnected;
+  const body = await collectBody(request, bodyBytesMax);
+  const [path = ""] = url.split("?", 1);
+  if (path === "/graphql") {
+    const { data, errors } = await o.execute(JSON.parse(body.toString()) as SubgraphOperation, { headers, signal });
+    response.setHeader("Content-Type", "application/json");
+    response.end(JSON.stringify(errors.length > 0 ? { errors, data } : { data }));
+    return;
   }
-  return Buffer.concat(chunks);
-}
-
-function sendProblem(request: IncomingMessage, response: ServerResponse, error: AppError): void {
-  const requestId = readRequestId(request.headers["x-request-id"]);
-  writeProblem(response, error, { instance: request.url?.split("?", 1)[0], requestId });
+  const route = findRoutePath(path, o.restPaths);
+  if (!route) throw new AppError("NOT_FOUND", "There is nothing at this path.");
+  if (!o.forwardRest)
+    throw new AppError(
+      "SERVICE_UNAVAILABLE",
+      "This service does not run here, and npm start has no --against-rest. Send this request to the REST proxy of the remote.",
+    );
+  // Without a version in the path, the newest one.
+  const proxyPath = `/v${route.versions.at(-1)}${route.path}${url.slice(path.length)}`;
+  await o.forwardRest(request, response, { path: proxyPath, body, signal });
 }

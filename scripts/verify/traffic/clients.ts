@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { textPrefixOf } from "./audit.ts";
-import { createHttpClient, type HttpClientResponse } from "./http-client.ts";
+import { type BaseUrl, createHttpClient, type HttpClientResponse } from "./http-client.ts";
 import { startLoad } from "./open-loop.ts";
 import type { ConfirmedOrder } from "./order-audit.ts";
 import { commentAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
@@ -32,8 +32,8 @@ export interface Clients {
 }
 
 export interface ClientsOptions {
-  readonly graphqlUrl: string;
-  readonly restUrl: string;
+  readonly graphqlUrl: BaseUrl;
+  readonly restUrl: BaseUrl;
   /** A token with `clientScopes`. */
   tokenOf(userId: string): Promise<string>;
   /** Part of each key and text. */

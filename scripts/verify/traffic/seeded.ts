@@ -1,5 +1,4 @@
-// Ids of seeded rows (scripts/seed/population.ts, scale 1) by request number, so that successive requests use different rows.
-import { commentsTable, countsAt } from "../../seed/population.ts";
+// Ids of seeded rows (services/*/seed.sql, scale 1) by request number, so that successive requests use different rows.
 
 /** The id of the seeded user who writes. */
 export const writerId = "1";
@@ -15,21 +14,11 @@ export function postAt(requestNumber: number): string {
   return String(1 + 100 * hundred + indexInHundred);
 }
 
-const existingCommentsMax = 1_000;
-let existingCommentIds: readonly string[] | undefined;
-
+/** The id of a comment that is not deleted: the first ten comments of every fifty never are. */
 export function commentAt(requestNumber: number): string {
-  existingCommentIds ??= listExistingCommentIds();
-  return existingCommentIds[requestNumber % existingCommentIds.length] ?? "";
-}
-
-/** A deleted comment has no body. */
-function listExistingCommentIds(): readonly string[] {
-  const { columns, rows } = commentsTable(countsAt(1));
-  const bodyColumn = columns.indexOf("body");
-  // Ids start at 1.
-  const ids = Iterator.from(rows()).flatMap((row, index) => (row[bodyColumn] === null ? [] : [String(index + 1)]));
-  return [...ids.take(existingCommentsMax)];
+  const fifty = requestNumber % 100;
+  const indexInFifty = Math.floor(requestNumber / 100) % 10;
+  return String(1 + 50 * fifty + indexInFifty);
 }
 
 /** The SKU of a seeded product. There are 200, each with a stock of at least 50. */

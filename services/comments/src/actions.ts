@@ -1,7 +1,7 @@
 import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
-import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
+import { anyVersion, allowsVersion, type Precondition, toVersionError } from "@tributary/kit/http/etag";
 import { hasScope, type Identity, isUser, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
@@ -111,7 +111,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       if (edited !== undefined) return edited;
       // Throws the reason why no row matched, unless only the version differs.
       await requireEditable();
-      throw toVersionError();
+      throw toVersionError("comment");
     },
 
     /**
@@ -131,7 +131,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       const comment = await requireExisting(id, deletedAs);
       const mayDelete = mayDeleteAny || isUser(identity, comment.authorId);
       if (!mayDelete) throw new AppError("FORBIDDEN", deletionForbidden);
-      throw isVisible(comment) ? toVersionError() : toDeletedError();
+      throw isVisible(comment) ? toVersionError("comment") : toDeletedError();
     },
   };
 
@@ -158,7 +158,7 @@ function requireMayEdit(comment: Comment, { identity, writtenSince, precondition
   if (comment.createdAt < writtenSince) {
     throw new AppError("INVALID_STATE", "A comment can be changed only within 15 minutes of its creation.");
   }
-  if (precondition && !allowsVersion(precondition, comment.rowVersion)) throw toVersionError();
+  if (precondition && !allowsVersion(precondition, comment.rowVersion)) throw toVersionError("comment");
 }
 
 function toMissingError(): AppError {
@@ -171,8 +171,4 @@ function toAbsentError(deletedAs: DeletedAs): AppError {
 
 function toDeletedError(): AppError {
   return new AppError("INVALID_STATE", "This comment was deleted.");
-}
-
-function toVersionError(): AppError {
-  return new AppError("PRECONDITION_FAILED", "The comment has changed since you read it. Read it again.");
 }

@@ -1,6 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
 import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { toVersionValues, versionIsAccepted } from "@tributary/kit/postgres/row-version";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -180,9 +181,6 @@ interface DeletionConditions {
   readonly unmodifiedSince?: Date | undefined;
 }
 
-/** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
-const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
-
 function createChanges(database: Database) {
   return {
     /** With an idempotency key a transaction. @throws AppError as `writeOnce`. */
@@ -250,8 +248,4 @@ function restoreComment(stored: Stored<VisibleComment>): VisibleComment {
     createdAt: new Date(createdAt),
     editedAt: editedAt === null ? null : new Date(editedAt),
   };
-}
-
-function toVersionValues({ only, not }: Precondition): readonly [readonly string[] | null, readonly string[]] {
-  return [only === null ? null : onlyRowIds(only), onlyRowIds(not)];
 }

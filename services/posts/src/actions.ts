@@ -1,6 +1,12 @@
 import { AppError, invalidInput } from "@tributary/kit/errors/app-error";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
-import { anyVersion, allowsVersion, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
+import {
+  anyVersion,
+  allowsVersion,
+  type Precondition,
+  type RowVersion,
+  toVersionError,
+} from "@tributary/kit/http/etag";
 import {
   hasScope,
   type Identity,
@@ -80,7 +86,7 @@ export function createPostActions(store: PostStore) {
       const before = await requireWritable(identity, id);
       const versions = precondition();
       // Conditions are evaluated before the content (RFC 9110, 13.2.1).
-      if (!allowsVersion(versions, before.rowVersion)) throw toVersionError();
+      if (!allowsVersion(versions, before.rowVersion)) throw toVersionError("post");
       const changes = input();
       if (changesFormatAlone(changes)) requireText(before);
       const post = await store.updatePost(id, changes, versions);
@@ -109,10 +115,10 @@ export function createPostActions(store: PostStore) {
   /** If the row would match now, another request has changed it in between: that is reported as a wrong version. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await findStateBatched(id);
-    if (state === undefined || !allowsVersion(versions, state.rowVersion)) return toVersionError();
-    if (status === undefined) return toVersionError();
+    if (state === undefined || !allowsVersion(versions, state.rowVersion)) return toVersionError("post");
+    if (status === undefined) return toVersionError("post");
     const allowedStatuses = statusesBefore(status);
-    return allowedStatuses.includes(state.status) ? toVersionError() : toStatusError(allowedStatuses);
+    return allowedStatuses.includes(state.status) ? toVersionError("post") : toStatusError(allowedStatuses);
   }
 
   /** @throws AppError UNAUTHENTICATED, FORBIDDEN for a post that the caller may read but not write, NOT_FOUND for any other. */
@@ -129,10 +135,6 @@ export function createPostActions(store: PostStore) {
 
 function toMissingError(): AppError {
   return new AppError("NOT_FOUND", "There is no such post.");
-}
-
-function toVersionError(): AppError {
-  return new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");
 }
 
 function createListActions(store: PostStore) {

@@ -1,6 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
-import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId } from "@tributary/kit/postgres/row-id";
+import { toVersionValues, versionIsAccepted } from "@tributary/kit/postgres/row-version";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -189,9 +190,9 @@ function createChanges(database: Database) {
      * Without changes it writes `title = title`, to check the precondition: the version of a row increases only if the row differs.
      * @returns undefined if no post matches.
      */
-    async updatePost(id: string, changes: PostChanges, { only, not }: Precondition): Promise<Post | undefined> {
-      const values: unknown[] = [id, only === null ? null : onlyRowIds(only), onlyRowIds(not)];
-      const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
+    async updatePost(id: string, changes: PostChanges, versions: Precondition): Promise<Post | undefined> {
+      const values: unknown[] = [id, ...toVersionValues(versions)];
+      const wheres = ["id = $1", versionIsAccepted];
       const { published, status, ...contents } = changes;
       if (changesFormatAlone(changes)) wheres.push("body is not null");
       const sets = [...table.assignments(contents, values)];

@@ -1,7 +1,7 @@
 import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
-import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
+import { anyVersion, allowsVersion, type Precondition, toVersionError } from "@tributary/kit/http/etag";
 import { type Identity, hasScope, isUser, denyAccess, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
@@ -91,7 +91,7 @@ export function createUserActions(store: UserStore) {
       requireOwnerOrAll(identity, id);
       const requireChangeable = async (requiredVersions?: Precondition) => {
         const { rowVersion } = requireActive(await findStateBatched(id), deactivatedAs);
-        if (requiredVersions && !allowsVersion(requiredVersions, rowVersion)) throw toVersionError();
+        if (requiredVersions && !allowsVersion(requiredVersions, rowVersion)) throw toVersionError("user");
       };
       const { versions, change } = await readChange({ precondition, input }, requireChangeable);
       if (change.role !== undefined) requireAnyScope(identity, "users:write:all");
@@ -112,16 +112,12 @@ export function createUserActions(store: UserStore) {
   /** The reason why a change matched no row: throws it for a missing or deactivated account, and returns it for another version. */
   async function explainUnchanged(id: string, deactivatedAs: DeactivatedAs): Promise<AppError> {
     requireActive(await findStateBatched(id), deactivatedAs);
-    return toVersionError();
+    return toVersionError("user");
   }
 }
 
 function toMissingError(): AppError {
   return new AppError("NOT_FOUND", "There is no such user.");
-}
-
-function toVersionError(): AppError {
-  return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
 }
 
 function requireActive<T extends UserState>(user: T | undefined, deactivatedAs: DeactivatedAs): T {

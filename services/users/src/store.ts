@@ -1,7 +1,8 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
 import { eraseResponses } from "@tributary/kit/idempotency/idempotency-records";
-import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId } from "@tributary/kit/postgres/row-id";
+import { toVersionValues, versionIsAccepted } from "@tributary/kit/postgres/row-version";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -142,15 +143,14 @@ function createWrites(database: Database) {
     async updateUser(
       id: string,
       changes: UserChanges,
-      { only, not }: Precondition,
+      versions: Precondition,
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
-      const values: unknown[] = [id, only === null ? null : onlyRowIds(only), onlyRowIds(not)];
+      const values: unknown[] = [id, ...toVersionValues(versions)];
       const sets = [...table.assignments(changes, values, { prefs: mergePrefs })];
       if (sets.length === 0) sets.push("name = name");
       const text = `update users set ${sets.join(", ")}
-        where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
-          and row_version <> all($3::bigint[]) returning ${columns}`;
+        where id = $1 and deactivated_at is null and ${versionIsAccepted} returning ${columns}`;
       const name = ["update-user", ...changedFields(changes)].join("-");
       return unlessEmailTaken(async () => {
         const [user] = await database.write<User>(name, text, values);

@@ -1,10 +1,14 @@
 // Validates and plans the trusted documents for one generation, before clients send them.
+import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { getOperationAST, parse } from "graphql";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
 import { Rejection } from "../../errors/rejections.ts";
 import type { GatewayObserver } from "../../observations.ts";
+import type { OperationStore } from "../parse/operation-store.ts";
 import type { TrustedDocument } from "../parse/trusted-documents.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
+import type { PlansAhead } from "../plan/plan.ts";
 import type { DocumentValidator } from "./apollo-validation.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 
@@ -23,13 +27,23 @@ export interface DocumentPreparation {
   stop(): void;
 }
 
-type PreparedDocument =
-  | { readonly kind: "valid"; readonly operations: ReadonlyMap<string | undefined, ValidatedOperation> }
-  | { readonly kind: "invalid"; readonly problem: string };
+type PreparedDocument = ValidDocument | { readonly kind: "invalid"; readonly problem: string };
+
+type ByOperationName<Value> = ReadonlyMap<string | undefined, Value>;
+
+/** Most documents of a bundle are not requested soon: their plans take a third of the memory that their syntax trees would take too. */
+interface ValidDocument {
+  readonly kind: "valid";
+  /** Empty once `operations` have them. */
+  plans: ByOperationName<PlansAhead>;
+  /** Undefined until the first request. */
+  operations: ByOperationName<ValidatedOperation> | undefined;
+}
 
 interface PreparationParts {
   readonly validation: DocumentValidator;
-  readonly stages: Pick<SupergraphStages, "planAhead" | "combineConditions">;
+  readonly stages: Pick<SupergraphStages, "planAhead" | "addPlans">;
+  readonly operations: Pick<OperationStore, "hasDocument" | "add" | "remove">;
   readonly observe: GatewayObserver;
 }
 
@@ -57,7 +71,9 @@ export function createDocumentPreparation(parts: PreparationParts): DocumentPrep
     },
     find(document, operationName) {
       const known = prepared.get(document);
-      return known?.kind === "valid" ? known.operations.get(operationName) : undefined;
+      if (known?.kind !== "valid") return undefined;
+      known.operations ??= restoreOperations(document, known, parts);
+      return known.operations.get(operationName);
     },
     problemOf(document) {
       const known = prepared.get(document);
@@ -71,25 +87,47 @@ export function createDocumentPreparation(parts: PreparationParts): DocumentPrep
 /** Undefined if the document is not the cause, such as while too many operations wait to be planned. */
 async function prepareDocument(
   document: TrustedDocument,
-  { validation, stages, observe }: PreparationParts,
+  { validation, stages, operations, observe }: PreparationParts,
 ): Promise<PreparedDocument | undefined> {
-  const operations = new Map<string | undefined, ValidatedOperation>();
-  const { operationNames } = document;
+  const { text, operationNames } = document;
+  const plans = new Map<string | undefined, PlansAhead>();
+  const wasStored = operations.hasDocument(text);
   try {
     for (const operationName of operationNames.length > 1 ? operationNames : [undefined]) {
-      const graphql = { query: document.text, operationName, variables: undefined, extensions: undefined };
+      const graphql = { query: text, operationName, variables: undefined, extensions: undefined };
       const operation = await validation.validate({ method: "POST", graphql });
       if (operation instanceof InvalidOperation)
         return { kind: "invalid", problem: operation.errors.map(({ message }) => message).join(" ") };
-      operations.set(operationName, operation);
-      // The only operation of a document can be sent with its name, and without.
-      operations.set(operation.operation.name?.value, operation);
-      for (const variables of stages.combineConditions(operation)) await stages.planAhead(operation, variables);
+      plans.set(operationName, await stages.planAhead(operation));
     }
-    return { kind: "valid", operations };
+    return { kind: "valid", plans, operations: undefined };
   } catch (error) {
     if (!(error instanceof Rejection)) observe({ kind: "internal-error", cause: error });
     else if (error.code !== "SERVICE_UNAVAILABLE") return { kind: "invalid", problem: error.message };
     return undefined;
+  } finally {
+    if (!wasStored) operations.remove(text);
   }
+}
+
+/** From the text, which is valid: it is not validated again. */
+function restoreOperations(
+  { text: source }: TrustedDocument,
+  prepared: ValidDocument,
+  { stages, operations }: PreparationParts,
+): ByOperationName<ValidatedOperation> {
+  const document = parse(source, { noLocation: true });
+  const hash = createHash("sha256").update(source).digest("hex");
+  const restored = new Map<string | undefined, ValidatedOperation>();
+  for (const [operationName, plans] of prepared.plans) {
+    const node = getOperationAST(document, operationName);
+    if (!node) continue;
+    const operation = operations.add({ source, hash, operationName, document, operation: node });
+    stages.addPlans(operation, plans);
+    restored.set(operationName, operation);
+    // The only operation of a document can be sent with its name, and without.
+    restored.set(node.name?.value, operation);
+  }
+  prepared.plans = new Map();
+  return restored;
 }

@@ -71,7 +71,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
       onEvicted: () => observe({ kind: "cache-evicted", cache: "documents" }),
     });
     const validation = await createDocumentValidator({ ...o.documents, apiSchema: stages.apiSchema, operations });
-    const documents = createDocumentPreparation({ validation, stages, observe });
+    const documents = createDocumentPreparation({ validation, stages, operations, observe });
     return {
       apiSdl: planner.apiSdl,
       supergraph,

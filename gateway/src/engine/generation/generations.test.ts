@@ -306,8 +306,8 @@ describe("the generation of a request", () => {
         throw new Error("not called");
       },
       prepare: () => Promise.resolve(),
-      planAhead: () => Promise.resolve(),
-      combineConditions: () => [],
+      planAhead: () => Promise.resolve(new Map()),
+      addPlans: () => {},
       conditionsOf: () => [],
       sizeOfIntrospection: () => ({ entries: 0, weight: 0 }),
     };
@@ -320,6 +320,7 @@ describe("the generation of a request", () => {
       validation: { validate, close: () => Promise.resolve() },
       operations: createOperationStore({ apiSchema: stages.apiSchema, documentsMax: 1, bytesMax: 1 }),
       documents: createDocumentPreparation({
+        operations: createOperationStore({ apiSchema: stages.apiSchema, bytesMax: 100_000 }),
         validation: { validate, close: () => Promise.resolve() },
         stages,
         observe: () => {},

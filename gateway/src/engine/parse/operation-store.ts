@@ -16,6 +16,8 @@ export interface OperationStore {
   findDocumentByHash(hash: string): DocumentNode | undefined;
   /** Compiled plans are cached by the identity of the stored object. A document that alone exceeds `bytesMax` is not stored. */
   add(operation: NewOperation): ValidatedOperation;
+  /** Requests in flight keep the operations of the document. */
+  remove(source: string): void;
   /** Requests in flight keep their operations. */
   clear(): void;
   size(): MapSize;
@@ -143,6 +145,7 @@ export function createOperationStore({
   return {
     hasDocument: (source) => bySource.get(source) !== undefined,
     findOperation,
+    remove: (source) => void bySource.delete(source),
     clear: bySource.clear,
     size: bySource.size,
     findDocumentByHash: (hash) => byHash.get(hash)?.document,

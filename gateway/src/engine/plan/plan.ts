@@ -39,15 +39,18 @@ export interface PlanStage {
   /** Plans and compiles the variants for these variables and all combinations of override labels, before clients send the operation. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
   /**
-   * As `prepare`, but a plan is compiled when a client sends the operation first, which takes no planner. Until then it is JSON, so that a document
-   * takes a fifth of the memory; it is never evicted.
+   * Plans the variants for all combinations of the values of the variables in `@skip` and `@include` (of three variables at most), and of override
+   * labels. Does not compile them.
    */
-  planAhead(validated: ValidatedOperation, variables: Variables): Promise<void>;
-  /** For `planAhead`: all combinations of the values of the variables in `@skip` and `@include`, of three variables at most. */
-  combineConditions(validated: ValidatedOperation): readonly Variables[];
+  planAhead(validated: ValidatedOperation): Promise<PlansAhead>;
+  /** The plans of the same document, which a request then compiles without a planner. They are not evicted before. */
+  addPlans(validated: ValidatedOperation, plans: PlansAhead): void;
   /** The values of the variables that select variants, for which the operation has been planned. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
+
+/** Plans as JSON, by variant. They refer to no object of the generation. */
+export type PlansAhead = ReadonlyMap<string, string>;
 
 /** With more variables, most combinations are never sent. */
 const combinedVariablesMax = 3;
@@ -60,7 +63,7 @@ interface Variants {
   readonly combinations: readonly OverrideCombination[];
   /** By `conditionValues` and labels, in order of creation. */
   readonly byKey: Map<string, Variant>;
-  /** Of `planAhead`: plans as JSON, by the same keys, until they are compiled. */
+  /** Of `addPlans`, by the same keys, until they are compiled. */
   readonly plannedAhead: Map<string, string>;
 }
 
@@ -139,18 +142,11 @@ export function createPlanStage(options: PlanOptions): PlanStage {
       const variants = variantsOf(validated);
       for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
     },
-    async planAhead(validated, variables) {
-      const { names, combinations, byKey, plannedAhead } = variantsOf(validated);
-      for (const combination of combinations) {
-        const { key, conditions } = identifyVariant(validated, variables, names, combination);
-        if (byKey.has(key) || plannedAhead.has(key)) continue;
-        const normalized = normalize(validated.document, validated.operation, conditions, options);
-        const planJson = await planJsonFor(normalized, combination, options);
-        readPlan(planJson);
-        if (planJson !== undefined && !byKey.has(key)) plannedAhead.set(key, planJson);
-      }
+    planAhead: (validated) => planAhead(validated, variantsOf(validated), options),
+    addPlans(validated, plans) {
+      const { byKey, plannedAhead } = variantsOf(validated);
+      for (const [key, planJson] of plans) if (!byKey.has(key)) plannedAhead.set(key, planJson);
     },
-    combineConditions: (validated) => combineConditions(variantsOf(validated).names),
     conditionsOf(validated) {
       const variants = variantsByOperation.get(validated)?.byKey.values() ?? [];
       // A Map, because variants that differ only in labels have the same conditions.
@@ -158,6 +154,24 @@ export function createPlanStage(options: PlanOptions): PlanStage {
       return [...conditionsByValues.values()];
     },
   };
+}
+
+async function planAhead(
+  validated: ValidatedOperation,
+  { names, combinations }: Variants,
+  options: PlanOptions,
+): Promise<PlansAhead> {
+  const plans = new Map<string, string>();
+  for (const variables of combineConditions(names)) {
+    for (const combination of combinations) {
+      const { key, conditions } = identifyVariant(validated, variables, names, combination);
+      const normalized = normalize(validated.document, validated.operation, conditions, options);
+      const planJson = await planJsonFor(normalized, combination, options);
+      readPlan(planJson);
+      if (planJson !== undefined) plans.set(key, planJson);
+    }
+  }
+  return plans;
 }
 
 async function queryPlanFor(

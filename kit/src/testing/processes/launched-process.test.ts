@@ -4,11 +4,11 @@ import { launch, type LaunchedProcess } from "./launched-process.ts";
 
 const server = `require("node:http").createServer((_, response) => response.end()).listen(process.env.PORT, "127.0.0.1");`;
 
-test("a process is ready when it responds, and inherits no variable but PATH and HOME", async () => {
+test("a process is ready when it responds, and inherits no variable but PATH, HOME and the compile cache", async () => {
   const port = await pickFreePort();
   const launched = run(`console.log(Object.keys(process.env).sort().join()); ${server}`, { PORT: String(port) });
   await launched.untilReady(`http://127.0.0.1:${port}`);
-  expect(launched.recentOutput()).toBe("HOME,PATH,PORT\n");
+  expect(launched.recentOutput()).toBe("HOME,NODE_COMPILE_CACHE,PATH,PORT\n");
   expect(await launched.end("SIGKILL")).toBeNull();
   expect(launched.isRunning()).toBe(false);
 });

@@ -42,11 +42,11 @@ const outputCharsMax = 4_000;
 
 export function launch(options: LaunchOptions): LaunchedProcess {
   const { program = process.execPath, args, environment, core, stdio = ["ignore", "pipe", "pipe"], onOutput } = options;
-  const { PATH = "", HOME = "" } = process.env;
+  const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env;
   // `taskset` replaces itself by the program, so the pid is the program's.
   const [command, ...words] =
     core === undefined ? [program, ...args] : ["taskset", "-c", String(core), program, ...args];
-  const child = spawn(command, words, { env: { PATH, HOME, ...environment }, stdio });
+  const child = spawn(command, words, { env: { PATH, HOME, NODE_COMPILE_CACHE, ...environment }, stdio });
   child.on("error", () => {});
   if (child.pid === undefined) throw new Error(`${command} cannot be started.`);
   let output = "";

@@ -1,5 +1,5 @@
 import { AppError } from "@tributary/kit/errors/app-error";
-import { allowsVersion, anyVersion, type Precondition } from "@tributary/kit/http/etag";
+import { allowsVersion, anyVersion, type Precondition, toVersionError } from "@tributary/kit/http/etag";
 import { readChange } from "@tributary/kit/http/requested-change";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { type Identity, isUser, requireAnyScope } from "@tributary/kit/identity/tokens";
@@ -54,7 +54,7 @@ export function createActions(store: Store) {
       if (changed !== undefined) return changed;
       // Throws the reason why no row matched, unless only the version differs.
       await requireChangeable();
-      throw toVersionError();
+      throw toVersionError("spare gadget");
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, and the errors of `precondition`. */
@@ -68,7 +68,7 @@ export function createActions(store: Store) {
       if (deleted !== undefined) return deleted;
       // Throws the reason why no row matched, unless only the version differs.
       await requireWritable(identity, id);
-      throw toVersionError();
+      throw toVersionError("spare gadget");
     },
   };
 
@@ -84,14 +84,10 @@ export function createActions(store: Store) {
     if (!isUser(identity, authorId)) {
       throw new AppError("FORBIDDEN", "Only the author of the spare gadget may change or delete it.");
     }
-    if (versions && !allowsVersion(versions, rowVersion)) throw toVersionError();
+    if (versions && !allowsVersion(versions, rowVersion)) throw toVersionError("spare gadget");
   }
 }
 
 function toMissingError(): AppError {
   return new AppError("NOT_FOUND", "There is no such spare gadget.");
-}
-
-function toVersionError(): AppError {
-  return new AppError("PRECONDITION_FAILED", "The spare gadget has changed since you read it. Read it again.");
 }

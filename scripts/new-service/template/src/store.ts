@@ -1,6 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
-import { findRows, isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { findRows, isRowId } from "@tributary/kit/postgres/row-id";
+import { toVersionValues, versionIsAccepted } from "@tributary/kit/postgres/row-version";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
@@ -174,11 +175,4 @@ function createWrites(database: Database) {
 function restore(stored: Stored<SpareGadget>): SpareGadget {
   const { createdAt, updatedAt } = stored;
   return { ...spareGadgetFields.cleared, ...stored, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
-}
-
-/** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
-const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
-
-function toVersionValues({ only, not }: Precondition): readonly [readonly string[] | null, readonly string[]] {
-  return [only === null ? null : onlyRowIds(only), onlyRowIds(not)];
 }

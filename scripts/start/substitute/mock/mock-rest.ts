@@ -30,17 +30,18 @@ export function createMockRest(folder: string): RestForwarder {
       JSON.parse(readFileSync(join(folder, file), "utf8")) as Document,
     ]),
   );
-  return {
-    forward(request, response) {
-      respond(documents, request, response);
-      return Promise.resolve();
-    },
+  return (request, response, { path: versionedPath }) => {
+    const [, version = "", path = ""] = requestPath.exec(versionedPath) ?? [];
+    respond(request, response, path, documents.get(version));
   };
 }
 
-function respond(documents: ReadonlyMap<string, Document>, request: IncomingMessage, response: ServerResponse): void {
-  const [, version = "", path = ""] = requestPath.exec(request.url ?? "") ?? [];
-  const document = documents.get(version);
+function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  document: Document | undefined,
+): void {
   const method = request.method === "HEAD" ? "get" : (request.method ?? "GET").toLowerCase();
   const operation = document && findOperation(document, path, method);
   if (!operation) throw new AppError("NOT_FOUND", "The OpenAPI documents do not have this route: npm run generate");

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import {
   execute,
   type GraphQLError,
@@ -11,8 +10,7 @@ import {
   validate,
 } from "graphql";
 import type { ResultError, SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
-import type { SubgraphExecutor } from "../server.ts";
-import { buildExecutableSchema, type EntityKeys, readEntityKeys } from "../subgraph-schema.ts";
+import type { EntityKeys } from "../subgraph-schema.ts";
 import { writeSeed } from "./leaf-values.ts";
 import {
   createFromRepresentation,
@@ -22,13 +20,6 @@ import {
   MockObject,
   type MockPlace,
 } from "./mock-objects.ts";
-
-/** Nothing is stored: the objects in a mutation's payload have the values of its input. @throws Error if the schema cannot be read. */
-export function createMockSubgraph(schemaFile: string): SubgraphExecutor {
-  const sdl = readFileSync(schemaFile, "utf8");
-  const executeMocked = createMockExecutor(buildExecutableSchema(sdl), readEntityKeys(sdl));
-  return (operation) => Promise.resolve(executeMocked(operation));
-}
 
 export function createMockExecutor(
   schema: GraphQLSchema,
@@ -43,7 +34,7 @@ export function createMockExecutor(
       const result = execute({
         schema,
         document,
-        variableValues: variables,
+        variableValues: variables ?? {},
         operationName: operationName ?? null,
         contextValue: { schema, keys, itemsLeft: itemsMax } satisfies MockContext,
         fieldResolver: resolve,

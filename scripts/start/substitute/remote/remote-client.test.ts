@@ -6,7 +6,7 @@ import { pickFreePort } from "@tributary/kit/process/free-port";
 import { createRemoteClient } from "./remote-client.ts";
 
 const operation = { query: "{ __typename }", variables: {} };
-const { signal } = new AbortController();
+const options = { headers: {}, signal: new AbortController().signal };
 
 test.each([
   ["SUBGRAPH_UNAVAILABLE", "SERVICE_UNAVAILABLE"],
@@ -42,15 +42,13 @@ test("a remote that does not respond is unavailable, and is logged once until it
   const port = await pickFreePort("127.0.0.1");
   const lines: string[] = [];
   const log = { ...silentLog, warn: () => lines.push("down"), info: () => lines.push("up") };
-  const client = createRemoteClient(`http://127.0.0.1:${port}/graphql`, log as never);
-  onTestFinished(() => client.close());
-  const options = { headers: [], isMutation: false, signal };
+  const send = createRemoteClient(`http://127.0.0.1:${port}/graphql`, log as never);
   for (const _ of [1, 2]) {
-    const { errors } = await client.send(operation, options);
+    const { errors } = await send(operation, options);
     expect(errors[0]?.extensions).toEqual({ code: "SERVICE_UNAVAILABLE" });
   }
   await startRemote(200, { data: { __typename: "Query" } }, port);
-  expect(await client.send(operation, options)).toEqual({ data: { __typename: "Query" }, errors: [] });
+  expect(await send(operation, options)).toEqual({ data: { __typename: "Query" }, errors: [] });
   expect(lines).toEqual(["down", "up"]);
 });
 
@@ -61,16 +59,12 @@ test("a mutation is sent once, even if the connection breaks", async () => {
     request.socket.destroy();
   });
   const url = await listen(server);
-  const client = createRemoteClient(url, silentLog);
-  onTestFinished(() => client.close());
-  const { errors } = await client.send(operation, { headers: [], isMutation: true, signal });
+  const { errors } = await createRemoteClient(url, silentLog)(operation, options);
   expect([count, errors[0]?.extensions]).toEqual([1, { code: "SERVICE_UNAVAILABLE" }]);
 });
 
 async function send(url: string) {
-  const client = createRemoteClient(url, silentLog);
-  onTestFinished(() => client.close());
-  return client.send(operation, { headers: [], isMutation: false, signal });
+  return createRemoteClient(url, silentLog)(operation, options);
 }
 
 function startRemote(status: number, body: unknown, port = 0): Promise<string> {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { createRestForwarder } from "./remote-rest.ts";
 
@@ -12,12 +13,17 @@ test("a response keeps the links to the pages of its list, and loses what the re
       '</v2/posts>; rel="successor-version"',
     ];
     const proxyHeaders = ["Deprecation", "@1", "RateLimit", '"read";r=1', "Cache-Status", "tributary; hit"];
-    response.writeHead(200, ["ETag", '"1"', "Link", links[0] ?? "", "Link", links[1] ?? "", ...proxyHeaders]).end("[]");
+    const headers = ["ETag", '"1"', "Link", links[0] ?? "", "Link", links[1] ?? "", "Content-Encoding", "gzip"];
+    response.writeHead(200, [...headers, ...proxyHeaders]).end(gzipSync("[]"));
   });
-  const forwarder = createRestForwarder(remote);
-  onTestFinished(() => forwarder.close());
-  const local = await startServer((request, response) => void forwarder.forward(request, response, Buffer.of()));
-  const { headers } = await fetch(`${local}/v1/posts`);
+  const forward = createRestForwarder(remote);
+  const { signal } = new AbortController();
+  const local = await startServer(
+    (request, response) => void forward(request, response, { path: request.url ?? "", body: Buffer.of(), signal }),
+  );
+  const response = await fetch(`${local}/v1/posts`);
+  const { headers } = response;
+  expect(await response.json()).toEqual([]);
   expect(paths).toEqual(["/v1/posts"]);
   expect(headers.get("link")).toBe('</v1/posts>; rel="first", </v1/posts?cursor=a,b>; rel="next"');
   expect(headers.get("etag")).toBe('"1"');

@@ -2,7 +2,7 @@
 // made for the tests and with those of the product.
 import { defineVerification, MissingToolError } from "../../verification.ts";
 import { installTool } from "../../tool-install.ts";
-import { type KnownFailure, knownFailuresOf } from "./known-failures.ts";
+import { type KnownFailures, knownFailures } from "./known-failures.ts";
 import { startOrigin, startSubject } from "./subjects.ts";
 import { loadSuite, type SuiteResults, type SuiteTest, suitePackage } from "./suite.ts";
 
@@ -28,7 +28,7 @@ read and delete comments. The tests that the suite has in its repository and not
       const server = await startSubject(subject, origin.url, isControl);
       onCleanup(() => server.stop());
       const results = await suite.run({ cache: server.url, testPath: server.testPath, origin: origin.url });
-      const changes = findChanges(suite.tests, results, knownFailuresOf(subject));
+      const changes = findChanges(suite.tests, results, knownFailures[subject]);
       if (!isControl) for (const change of changes) print(`  ${subject}: ${change}`);
       claim(`${subject}: of ${suite.tests.length} tests only the known ones fail`, changes.length === 0, {
         measured: `${changes.length} differences`,
@@ -45,19 +45,24 @@ read and delete comments. The tests that the suite has in its repository and not
 export function findChanges(
   tests: readonly SuiteTest[],
   results: SuiteResults,
-  known: readonly KnownFailure[],
+  known: KnownFailures,
 ): readonly string[] {
   const testsById = new Map(tests.map((test) => [test.id, test]));
   const isMeaningful = (id: string): boolean =>
-    testsById.get(id)?.dependsOn.every((other) => results[other] === true && isMeaningful(other)) ?? false;
+    (testsById.get(id)?.depends_on ?? []).every((other) => results[other] === true && isMeaningful(other));
   const isFailure = (id: string) => results[id] !== undefined && results[id] !== true && isMeaningful(id);
-  const knownIds = known.flatMap(({ ids }) => ids);
-  const unknownFailures = tests.filter(({ id }) => isFailure(id) && !knownIds.includes(id));
-  const repeatedIds = knownIds.filter((id, index) => knownIds.indexOf(id) !== index);
+  const patterns = Object.keys(known).map((ids) => new RegExp(`^(?:${ids})$`));
+  const isKnown = (id: string) => patterns.some((pattern) => pattern.test(id));
   return [
     ...tests.filter(({ id }) => results[id] === undefined).map(({ id }) => `${id} was not run`),
-    ...unknownFailures.map(({ id, name }) => `${id} fails: ${String(results[id])} (${name})`),
-    ...knownIds.filter((id) => !isFailure(id)).map((id) => `${id} is listed as a known failure, but does not fail`),
-    ...repeatedIds.map((id) => `${id} is listed twice as a known failure`),
+    ...tests
+      .filter(({ id }) => isFailure(id) && !isKnown(id))
+      .map(({ id, name }) => `${id} fails: ${String(results[id])} (${name})`),
+    ...tests
+      .filter(({ id }) => isKnown(id) && !isFailure(id))
+      .map(({ id }) => `${id} is a known failure, but does not fail`),
+    ...patterns
+      .filter((pattern) => !tests.some(({ id }) => pattern.test(id)))
+      .map((pattern) => `${pattern.source} is no test`),
   ];
 }

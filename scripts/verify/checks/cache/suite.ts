@@ -9,11 +9,13 @@ import { laterTests } from "./later-tests.ts";
 export const suitePackage = join(import.meta.dirname, "../../../../tools/cache-suite");
 const suiteFolder = join(suitePackage, "node_modules/http-cache-tests");
 
+/** The fields of a test in the suite's files that this program uses. */
 export interface SuiteTest {
   readonly id: string;
   readonly name: string;
   /** Ids of tests that must pass for this one to have a meaning. */
-  readonly dependsOn: readonly string[];
+  readonly depends_on?: readonly string[];
+  readonly browser_only?: boolean;
 }
 
 /** By id: true, or the kind of failure (`Setup` for a request that prepares the test, `Assertion`, or an error's name) with its message. */
@@ -38,16 +40,8 @@ interface SuiteUrls {
   readonly origin: string;
 }
 
-/** The fields of a test in the suite's files that this program uses. */
-interface RawTest {
-  readonly id: string;
-  readonly name: string;
-  readonly depends_on?: readonly string[];
-  readonly browser_only?: boolean;
-}
-
-interface RawGroup {
-  readonly tests: readonly RawTest[];
+interface TestGroup {
+  readonly tests: readonly SuiteTest[];
 }
 
 type Fetch = (url: string, init?: unknown) => Promise<unknown>;
@@ -60,7 +54,7 @@ interface ClientConfig {
 
 /** client/test.mjs */
 interface TestRunner {
-  makeCacheTest(test: RawTest): Promise<void>;
+  makeCacheTest(test: SuiteTest): Promise<void>;
   readonly testResults: Record<string, SuiteResults[string]>;
 }
 
@@ -73,14 +67,14 @@ const chunkSize = 100;
 const forwardedPath = /^\/rest\/v\d+\/\w+(?=\/)/;
 
 export async function loadSuite(): Promise<Suite> {
-  const rawTests = await loadTests();
+  const tests = await loadTests();
   const config = (await load("client/config.mjs")) as ClientConfig;
   const { makeCacheTest, testResults } = (await load("client/test.mjs")) as TestRunner;
   // The suite's own command line uses node-fetch too, because Node's fetch adds headers that a test does not set.
   const fetch = createRequire(join(suiteFolder, "cli.mjs"))("node-fetch") as Fetch;
 
   return {
-    tests: rawTests.map(({ id, name, depends_on: dependsOn = [] }) => ({ id, name, dependsOn })),
+    tests,
     origin: await loadOrigin(),
     async run({ cache, testPath, origin }) {
       config.setBaseUrl(cache);
@@ -91,21 +85,19 @@ export async function loadSuite(): Promise<Suite> {
       // Removes the results of an earlier run.
       for (const id of Object.keys(testResults)) Reflect.deleteProperty(testResults, id);
       // The suite changes its tests while they run.
-      const tests = structuredClone(rawTests);
-      for (let index = 0; index < tests.length; index += chunkSize) {
-        const chunk = tests.slice(index, index + chunkSize);
-        await Promise.all(chunk.map(makeCacheTest));
-      }
+      const copies = structuredClone(tests);
+      for (let index = 0; index < copies.length; index += chunkSize)
+        await Promise.all(copies.slice(index, index + chunkSize).map(makeCacheTest));
       return { ...testResults };
     },
   };
 }
 
-async function loadTests(): Promise<readonly RawTest[]> {
-  const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly RawGroup[] };
-  const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: RawGroup };
-  const released = [...groups, asTargeted(surrogate)].flatMap((group) => group.tests);
-  const tests: readonly RawTest[] = [...released, ...laterTests];
+async function loadTests(): Promise<readonly SuiteTest[]> {
+  const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly TestGroup[] };
+  const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: TestGroup };
+  const released = [...groups, asTargeted(surrogate)].flatMap(({ tests }) => tests);
+  const tests: readonly SuiteTest[] = [...released, ...laterTests];
   return tests.filter((test) => !test.browser_only);
 }
 
@@ -150,8 +142,8 @@ async function loadHandler(name: string): Promise<Handle> {
  * `CDN-Cache-Control` (RFC 9213) replaces `Surrogate-Control` (a W3C Note of 2001). The cache supports only the former, so the suite's tests
  * of the latter run with the new name.
  */
-function asTargeted(group: RawGroup): RawGroup {
-  return JSON.parse(JSON.stringify(group).replaceAll("Surrogate-Control", "CDN-Cache-Control")) as RawGroup;
+function asTargeted(group: TestGroup): TestGroup {
+  return JSON.parse(JSON.stringify(group).replaceAll("Surrogate-Control", "CDN-Cache-Control")) as TestGroup;
 }
 
 async function load(file: string): Promise<unknown> {

@@ -1,4 +1,4 @@
-// The platform under test: two replicas of each service, each behind a fault proxy, whose addresses are those of the service's name.
+// The platform under test: two replicas of each service, three of users, each behind a fault proxy, whose addresses are those of the service's name.
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,7 @@ import type { VerificationRun } from "../../verification.ts";
 export interface ChaosPlatform {
   readonly platform: Platform;
   readonly services: readonly FaultableService[];
+  readonly users: FaultableService;
   /** Replaces the gateway's supergraph; undefined for the right one. */
   publish(text?: string): void;
 }
@@ -26,11 +27,11 @@ export interface ChaosPlatform {
 interface FaultableService {
   readonly replicas: Platform["replicas"]["users"];
   readonly proxies: readonly FaultProxy[];
-  /** Publishes a dead address instead of this replica's, or the addresses of both. */
+  /** Publishes a dead address instead of this replica's, or the addresses of all. */
   replaceAddress(replica: number | undefined): void;
 }
 
-const hosts = ["127.0.0.2", "127.0.0.3"];
+const allHosts = ["127.0.0.2", "127.0.0.3", "127.0.0.4"];
 const deadHost = "127.0.0.9";
 
 export async function startChaosPlatform(
@@ -46,6 +47,8 @@ export async function startChaosPlatform(
   const services = new Map<PartName, FaultableService>();
 
   async function placeBehindProxies(name: PartName, start: StartReplica): Promise<PlacedService> {
+    // A replica that is avoided for its latency needs two others to compare with.
+    const hosts = name === "users" ? allHosts : allHosts.slice(0, 2);
     const port = await pickFreePort(hosts[0]);
     const replicas = await Promise.all(hosts.map(() => start()));
     const proxies = await Promise.all(replicas.map(({ url }, index) => startFaultProxy(hosts[index] ?? "", port, url)));
@@ -71,8 +74,11 @@ export async function startChaosPlatform(
     place: placeBehindProxies,
   });
   const rightSupergraph = readFileSync(supergraph, "utf8");
+  const users = services.get("users");
+  if (!users) throw new Error("users does not run");
   return {
     platform,
+    users,
     // In the order of their names: a schedule is the same in each run.
     services: serviceNames.flatMap((name) => services.get(name) ?? []),
     publish(text = rightSupergraph) {

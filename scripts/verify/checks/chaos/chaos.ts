@@ -11,6 +11,7 @@ import { defineVerification, SkippedError, type VerificationRun } from "../../ve
 import { type ChaosPlatform, startChaosPlatform } from "./chaos-platform.ts";
 import { begin } from "./faults.ts";
 import { createSchedule, describeFault, type Fault, type FaultKind, faultKinds } from "./schedule.ts";
+import { verifyFrozenService, verifySlowReplica } from "./slow-and-frozen.ts";
 
 /** From the end of a fault until no request fails. */
 const recoveryMs = 3_000;
@@ -42,70 +43,77 @@ export const chaos = defineVerification({
   name: "chaos",
   summary:
     "whatever fails at random, no order is lost or doubled, no receipt is ignored, and requests fail only meanwhile",
-  description: `Starts two replicas of each service, a gateway and a REST proxy. Clients read and write through both, while faults of these kinds occur
+  description: `Starts two replicas of each service, three of users, a gateway and a REST proxy. Clients read and write through both, while faults of these kinds occur
 at random: ${faultKinds.join(", ")}.
 While a replica is restarted, as in a rolling update, no request may fail.
-A schedule of faults follows from its seed, which each claim names: --seed N --schedules 1 runs it again, --faults with fewer kinds finds the cause.`,
+A schedule of faults follows from its seed, which each claim names: --seed N --schedules 1 runs it again, --faults with fewer kinds finds the cause.
+The part "slow" reads while one of three replicas is slow, and compares the latencies with those of healthy replicas; "frozen" reads while all are stopped.
+Use an idle machine for both.`,
   options: {
-    seed: {
-      kind: "number",
-      fallback: 1,
-      why: "of the first schedule; the next has the next number",
-    },
-    schedules: { kind: "number", fallback: 20, quick: 1, why: "schedules, one after the other" },
-    seconds: {
-      kind: "number",
-      fallback: 60,
-      quick: 48,
-      why: "for which a schedule runs, after 5 s without faults",
-    },
+    only: { fallback: ["slow", "frozen", "schedules"], quick: ["schedules"], why: "only these parts" },
+    seed: { fallback: 1, why: "of the first schedule; the next has the next number" },
+    schedules: { fallback: 20, quick: 1, why: "schedules, one after the other" },
+    seconds: { fallback: 60, quick: 48, why: "for which a schedule runs, after 5 s without faults" },
     faults: {
-      kind: "names",
-      of: faultKinds,
+      fallback: faultKinds,
       quick: ["freeze-replica", "kill-replica", "restart-replica", "restart-postgres"],
       why: "only these kinds",
     },
-    logs: {
-      kind: "text",
-      placeholder: "FOLDER",
-      why: "writes the output of each process into this folder, one file each",
-    },
+    logs: { fallback: "", why: "a folder for the output of each process, one file each" },
   },
   // Each claim must find its bug.
   control:
-    "clients send another user's token, unknown fields, and orders and comments twice, and expect comments that they have not written; an order is deleted; a process is killed; connections stay open",
+    "clients send another user's token, unknown fields, and orders and comments twice, and expect comments that they have not written; an order is deleted; a process is killed; connections stay open; all replicas are slow, and none is frozen",
   async run(run) {
-    const { options, isControl, print } = run;
+    const { options } = run;
     if (!hasLoopbackNetwork)
       throw new SkippedError("the replicas need several loopback addresses, which only Linux has");
-    const chaosPlatform = await startChaosPlatform(run, options.logs);
-    const { platform } = chaosPlatform;
-    await platform.postgres.query("orders", "truncate orders, order_lines, idempotency_records");
-    await platform.postgres.query("orders", "update products set stock = $1", [initialStock]);
-    const processes = Object.values(platform.replicas).flat();
-    const orders: ConfirmedOrder[] = [];
-    for (let seed = options.seed; seed < options.seed + options.schedules; seed++) {
-      const schedule = createSchedule(seed, options.seconds, options.faults as readonly FaultKind[]);
-      print(`\nseed ${seed}\n${schedule.map((fault) => `  ${describeFault(fault)}`).join("\n")}`);
-      const before = await readMetrics(processes);
-      const clients = await startClients({
-        graphqlUrl: replicaOf(platform, "gateway").url,
-        restUrl: replicaOf(platform, "rest-proxy").url,
-        tokenOf: (userId) => platform.issuer.token(userId, clientScopes, { exp: Date.now() / 1_000 + tokenTtlSeconds }),
-        run: `chaos-${seed}`,
-        perSecond,
-        isControl,
-      });
-      run.onCleanup(() => clients.stop());
-      await sleep(warmUpMs);
-      const startMs = performance.now();
-      const active = await runSchedule(chaosPlatform, schedule);
-      await clients.stop();
-      orders.push(...clients.orders);
-      await judge({ chaosPlatform, processes, seed, clients, orders, active, startMs, before }, run);
-    }
+    const chaosPlatform = await startChaosPlatform(run, options.logs === "" ? undefined : options.logs);
+    if (options.only.includes("slow")) await verifySlowReplica(chaosPlatform, run);
+    if (options.only.includes("frozen")) await verifyFrozenService(chaosPlatform, run);
+    if (options.only.includes("schedules")) await verifySchedules(chaosPlatform, options, run);
   },
 });
+
+interface ScheduleOptions {
+  readonly seed: number;
+  readonly schedules: number;
+  readonly seconds: number;
+  readonly faults: readonly FaultKind[];
+}
+
+async function verifySchedules(
+  chaosPlatform: ChaosPlatform,
+  options: ScheduleOptions,
+  run: VerificationRun,
+): Promise<void> {
+  const { isControl, print } = run;
+  const { platform } = chaosPlatform;
+  await platform.postgres.query("orders", "truncate orders, order_lines, idempotency_records");
+  await platform.postgres.query("orders", "update products set stock = $1", [initialStock]);
+  const processes = Object.values(platform.replicas).flat();
+  const orders: ConfirmedOrder[] = [];
+  for (let seed = options.seed; seed < options.seed + options.schedules; seed++) {
+    const schedule = createSchedule(seed, options.seconds, options.faults);
+    print(`\nseed ${seed}\n${schedule.map((fault) => `  ${describeFault(fault)}`).join("\n")}`);
+    const before = await readMetrics(processes);
+    const clients = await startClients({
+      graphqlUrl: replicaOf(platform, "gateway").url,
+      restUrl: replicaOf(platform, "rest-proxy").url,
+      tokenOf: (userId) => platform.issuer.token(userId, clientScopes, { exp: Date.now() / 1_000 + tokenTtlSeconds }),
+      run: `chaos-${seed}`,
+      perSecond,
+      isControl,
+    });
+    run.onCleanup(() => clients.stop());
+    await sleep(warmUpMs);
+    const startMs = performance.now();
+    const active = await runSchedule(chaosPlatform, schedule);
+    await clients.stop();
+    orders.push(...clients.orders);
+    await judge({ chaosPlatform, processes, seed, clients, orders, active, startMs, before }, run);
+  }
+}
 
 interface ActiveFault {
   readonly kind: FaultKind;

@@ -1,5 +1,5 @@
 // A schedule is data: the same seed gives the same faults at the same times.
-import { createRandom } from "../../../seed/random.ts";
+import { createRandom } from "./random.ts";
 
 export const faultKinds = [
   "freeze-replica",

@@ -13,8 +13,6 @@ const pollMs = 500;
 const healthyTimeoutMs = 180_000;
 /** Longer than the platform's shutdown timeouts. Docker kills a process that takes longer, and its exit code shows the kill. */
 const stopTimeoutSeconds = 30;
-/** A line of /proc/net/dev: the interface, the bytes that it has received, and the packets. */
-const interfaceLine = /^\s*eth\d+:\s*\d+\s+(\d+)/;
 
 /** The containers of one part, by number. They are found by labels, because Compose 1 and 2 name containers differently. */
 export async function listContainers(project: string, part: string): Promise<readonly Container[]> {
@@ -91,15 +89,4 @@ export async function readUrl({ id }: Container, port: number): Promise<string> 
   const addresses = await runCommand(["docker", "port", id, String(port)]);
   const [firstAddress = ""] = addresses.split("\n");
   return `http://${firstAddress.trim()}`;
-}
-
-/** The packets that the container has received since its start, without the loopback interface. */
-export async function readReceivedPackets({ id }: Container): Promise<number> {
-  const table = await runCommand(["docker", "exec", id, "cat", "/proc/net/dev"]);
-  let total = 0;
-  for (const line of table.split("\n")) {
-    const [, packets = 0] = interfaceLine.exec(line) ?? [];
-    total += Number(packets);
-  }
-  return total;
 }

@@ -1,6 +1,6 @@
 // Starts, scales and removes the Compose project under test, for compose.ts.
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { type Balancer, startBalancer } from "../../platform/balancer.ts";
+import { type Rotation, startRotation } from "../../platform/rotation.ts";
 import { type PartName, serviceNames } from "../../platform/platform.ts";
 import { fetchToken } from "../../../token.ts";
 import { type Environment, runCommand, tryCommand } from "./command.ts";
@@ -109,10 +109,10 @@ export async function waitForContainers(
   return new Map(listed);
 }
 
-/** Starts a load balancer in front of the containers of one public part. */
-export async function balance(part: PublicPart, containers: readonly Container[]): Promise<Balancer> {
+/** Distributes requests among the containers of one public part. */
+export async function rotate(part: PublicPart, containers: readonly Container[]): Promise<Rotation> {
   const urls = await Promise.all(containers.map((container) => readUrl(container, containerPortOf[part])));
-  return startBalancer(urls, probeEveryMs);
+  return startRotation(urls, probeEveryMs);
 }
 
 /** A range of `count` ports in Compose's notation. Only the first one is known to be free. */

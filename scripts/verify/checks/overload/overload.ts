@@ -13,7 +13,7 @@ export const overload = defineVerification({
 machine with Linux. At 2, 5 and 10 times its capacity it must serve as many requests in time as it can, critical ones first, and recover within 5 s.
 First attempts are counted. Latency is measured from the time at which a request was due.`,
   options: {
-    only: { kind: "names", of: names, quick: ["gateway"], why: "only these parts" },
+    only: { fallback: names, quick: ["gateway"], why: "only these parts" },
   },
   // Then each claim with `control: "fails"` must fail.
   control: "ADMISSION=false: every request is admitted",

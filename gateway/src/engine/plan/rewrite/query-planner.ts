@@ -56,12 +56,15 @@ const pathsMax = 10_000;
 // The planner would merge fetches of which one depends on the other.
 patchFetchMerging();
 
-/** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
-export function createQueryPlanner(publishedSdl: string): QueryPlanner {
+/**
+ * @param options.isValidated whether the supergraph is known to be valid: then it is not validated again.
+ * @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support.
+ */
+export function createQueryPlanner(publishedSdl: string, { isValidated = false } = {}): QueryPlanner {
   const supergraphSdl = withOneOfDefinitionText(publishedSdl);
   const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
     createPlannerSupergraph(supergraphSdl);
-  const supergraph = validateSupergraph(supergraphSdl);
+  const supergraph = buildSupergraph(supergraphSdl, isValidated);
   const plannerNames = chooseDirectiveNames(document);
   const apiSdl = withExecutableDirectives(writeApi(supergraph, plannerNames, listOneOfInputs(document)), document);
   const publishedDirectiveNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
@@ -95,10 +98,11 @@ export function createQueryPlanner(publishedSdl: string): QueryPlanner {
 }
 
 /** Builds the published supergraph, which must be valid. The modified supergraph for the planner need not be valid. */
-function validateSupergraph(supergraphSdl: string): Supergraph {
-  const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
+function buildSupergraph(supergraphSdl: string, isValidated: boolean): Supergraph {
+  const options = { supportedFeatures: new Set(supportedFeatures), validateSupergraph: !isValidated };
+  const supergraph = Supergraph.build(supergraphSdl, options);
   // Throws if one of its subgraphs is invalid.
-  supergraph.subgraphs();
+  if (!isValidated) supergraph.subgraphs();
   return supergraph;
 }
 

@@ -27,6 +27,9 @@ interface RequiringField extends MovedField {
   readonly requires: SelectionSetNode;
 }
 
+/** Of each field with a `@requires`: the fields with a `@requires` that it requires. */
+type Requirements = ReadonlyMap<RequiringField, readonly RequiringField[]>;
+
 /**
  * Moves chains and conflicts. If `a` requires `b`, and `b` has a `@requires` itself, both move: the planner would fetch `a` and `b` of one subgraph
  * together. If `a` requires `width(unit: CM)` and `b` of the same type `width(unit: INCH)`, `b` moves: a representation can have `width` only once.
@@ -67,19 +70,19 @@ interface FieldGroup {
 
 /** Each field is in the first group in which it fits: leaf fields, or one composite field, that neither clash nor require each other. */
 function groupMovedFields(supergraph: SupergraphView, syntheticFields: SyntheticFields): readonly FieldGroup[] {
-  const requiring = findRequiringFields(supergraph);
+  const requirements = readRequirements(supergraph);
   const groups: FieldGroup[] = [];
 
   function isCompatible(field: RequiringField, other: RequiringField): boolean {
     if (!isLeaf(supergraph, other)) return false;
     if (fieldsClash(field, other, syntheticFields)) return false;
-    if (leadsTo(supergraph, field, other, requiring) || leadsTo(supergraph, other, field, requiring)) return false;
+    if (leadsTo(field, other, requirements) || leadsTo(other, field, requirements)) return false;
     // Two interface objects cannot share a virtual subgraph.
     const areOnInterfaces = isOnInterface(supergraph, other) && isOnInterface(supergraph, field);
     return !areOnInterfaces || other.typeName === field.typeName;
   }
 
-  for (const field of findMovedFields(supergraph, requiring, syntheticFields)) {
+  for (const field of findMovedFields(supergraph, requirements, syntheticFields)) {
     const group = groups.find(({ graph, fields }) => {
       if (graph !== field.graph || !isLeaf(supergraph, field)) return false;
       return fields.every((other) => isCompatible(field, other));
@@ -102,17 +105,24 @@ function isLeaf({ types }: SupergraphView, { typeName, fieldName }: RequiringFie
   return kind === undefined || kind === Kind.SCALAR_TYPE_DEFINITION || kind === Kind.ENUM_TYPE_DEFINITION;
 }
 
-function leadsTo(
-  supergraph: SupergraphView,
-  from: RequiringField,
-  to: RequiringField,
-  requiring: readonly RequiringField[],
-): boolean {
+function leadsTo(from: RequiringField, to: RequiringField, requirements: Requirements): boolean {
   const reached = new Set([from]);
   for (const field of reached) {
-    for (const required of requiredBy(supergraph, field, requiring)) reached.add(required);
+    for (const required of requirements.get(field) ?? []) reached.add(required);
   }
   return from !== to && reached.has(to);
+}
+
+/** Read once, because `leadsTo` compares the moved fields in pairs. */
+function readRequirements(supergraph: SupergraphView): Requirements {
+  const requiring = findRequiringFields(supergraph);
+  const byName = Map.groupBy(requiring, ({ fieldName }) => fieldName);
+  const requiredBy = ({ typeName, requires }: RequiringField) =>
+    listSelectedFields(supergraph, typeName, requires).flatMap((selected) => {
+      const candidates = byName.get(selected.field.name.value) ?? [];
+      return candidates.filter((candidate) => isSameOrRelated(supergraph, candidate.typeName, selected.typeName));
+    });
+  return new Map(requiring.map((field) => [field, requiredBy(field)]));
 }
 
 function findRequiringFields({ types }: SupergraphView): readonly RequiringField[] {
@@ -140,37 +150,22 @@ function isOverridden(joinField: DirectiveNode): boolean {
 
 function findMovedFields(
   supergraph: SupergraphView,
-  requiring: readonly RequiringField[],
+  requirements: Requirements,
   syntheticFields: SyntheticFields,
 ): readonly RequiringField[] {
   const chained = new Set<RequiringField>();
-  for (const field of requiring) {
-    const required = requiredBy(supergraph, field, requiring);
+  for (const [field, required] of requirements) {
     if (required.length > 0) chained.add(field);
     for (const requiredField of required) chained.add(requiredField);
   }
   const remaining: RequiringField[] = [];
-  return requiring.filter((field) => {
+  return [...requirements.keys()].filter((field) => {
     // Without a resolvable key, the planner could not return to the virtual subgraph.
     if (resolvableKeysOf(supergraph.types.get(field.typeName), field.graph).length === 0) return false;
     const moves = chained.has(field) || remaining.some((other) => fieldsClash(field, other, syntheticFields));
     if (!moves) remaining.push(field);
     return moves;
   });
-}
-
-function requiredBy(
-  supergraph: SupergraphView,
-  { typeName, requires }: RequiringField,
-  requiring: readonly RequiringField[],
-): RequiringField[] {
-  return listSelectedFields(supergraph, typeName, requires).flatMap((selected) =>
-    requiring.filter(
-      (candidate) =>
-        candidate.fieldName === selected.field.name.value &&
-        isSameOrRelated(supergraph, candidate.typeName, selected.typeName),
-    ),
-  );
 }
 
 /** Whether they require one field of one object with different arguments: then by two synthetic names of one published field. */

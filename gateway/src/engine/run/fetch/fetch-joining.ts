@@ -21,15 +21,15 @@ interface Member {
   readonly signal: AbortSignalLike;
 }
 
+interface JoinedMember extends Member, Pick<PromiseWithResolvers<FetchResult>, "resolve" | "reject"> {}
+
 interface Group {
-  readonly members: Member[];
+  readonly members: JoinedMember[];
   representationsCount: number;
   bodyLength: number;
   waitersCount: number;
   /** Aborted with the last member. */
   readonly abortSource: AbortSource;
-  /** One for each member. */
-  readonly results: PromiseWithResolvers<readonly (FetchResult | Promise<FetchResult>)[]>;
 }
 
 /**
@@ -46,11 +46,12 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     groups.clear();
   }
 
-  async function send({ members, abortSource, results }: Group): Promise<void> {
+  async function send({ members, abortSource }: Group): Promise<void> {
     try {
-      results.resolve(await sendMembers(members, abortSource));
+      const results = await sendMembers(members, abortSource);
+      for (const [index, { resolve }] of members.entries()) resolve(results[index] as (typeof results)[number]);
     } catch (error) {
-      results.reject(error);
+      for (const { reject } of members) reject(error);
     }
   }
 
@@ -65,17 +66,17 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
       group = createGroup();
       groups.set(key, group);
     }
-    const index = group.members.push(member) - 1;
+    const { promise, resolve, reject } = Promise.withResolvers<FetchResult>();
+    const isFirst = group.members.push({ request, signal, resolve, reject }) === 1;
     group.representationsCount += count;
     group.bodyLength += request.body.length;
     group.waitersCount++;
     signal.addEventListener("abort", leave.bind(undefined, group, signal));
-    const result = waitFor(group, index);
-    if (index === 0) return result;
+    if (isFirst) return promise;
     request.subgraph.client.noteJoined();
     if (request.progress) request.progress.isShared = true;
-    observer?.join(request.service, request.scope.record, result);
-    return result;
+    observer?.join(request.service, request.scope.record, promise);
+    return promise;
   }
 
   return (request, signal) => {
@@ -96,7 +97,7 @@ function createGroupSender(next: Fetch) {
   ): Promise<readonly (FetchResult | Promise<FetchResult>)[]> {
     const [first] = members as readonly [Member];
     if (abortSource.aborted) return members.map(() => abortedFetch(abortSource.reason));
-    if (members.length === 1) return [await next(first.request, abortSource)];
+    if (members.length === 1) return [next(first.request, abortSource)];
     const { parts, subgraph } = first.request;
     const pause = () => void pausedUntilMs.set(subgraph, performance.now() + pauseMs);
     const lists = parts.lists.map((list, index) => joinLists(list, index, members));
@@ -163,7 +164,6 @@ function createGroup(): Group {
     bodyLength: 0,
     waitersCount: 0,
     abortSource: new AbortSource(),
-    results: Promise.withResolvers(),
   };
 }
 
@@ -186,11 +186,6 @@ function hasPlace(
 function leave(group: Group, { reason }: AbortSignalLike): void {
   group.waitersCount--;
   if (group.waitersCount === 0) group.abortSource.abort(reason);
-}
-
-async function waitFor({ results }: Group, index: number): Promise<FetchResult> {
-  const all = await results.promise;
-  return all[index] as FetchResult | Promise<FetchResult>;
 }
 
 /** Equal representations are sent once. */

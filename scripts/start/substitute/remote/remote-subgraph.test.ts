@@ -6,11 +6,11 @@ import { createDice } from "../../../../gateway/test/differential/dice.ts";
 import { createSelectionWriter } from "../../../../gateway/test/differential/generate-selections.ts";
 import { readSubgraphs } from "../../../../supergraph/subgraphs.ts";
 import { services } from "../../parts.ts";
-import type { SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
+import { failedResult, type SubgraphOperation, type SubgraphResult } from "../graphql-messages.ts";
 import { createMockExecutor } from "../mock/mock-subgraph.ts";
 import { buildExecutableSchema, readEntityKeys } from "../subgraph-schema.ts";
 import { findLookups } from "./lookups.ts";
-import { translate } from "./translation.ts";
+import { executeOnRemote } from "./remote-subgraph.ts";
 
 const root = new URL("../../../..", import.meta.url).pathname;
 const subgraphs = readSubgraphs(root, services).map(({ name, sdl = "" }) => ({ name, sdl }));
@@ -28,7 +28,7 @@ describe.each(subgraphs)("requests to $name, translated for the API", ({ sdl }) 
   const entities = getNamedType(schema.getQueryType()?.getFields()["_entities"]?.type) as GraphQLUnionType;
   const types = entities.getTypes().map(({ name }) => name);
 
-  test("return the entities that the subgraph would return", () => {
+  test("return the entities that the subgraph would return", async () => {
     const numbers = fc.array(fc.nat({ max: 9_999 }), { minLength: 20, maxLength: 200, size: "max" });
     const requests = fc
       .sample(numbers, { numRuns: 400, seed: 20_261 })
@@ -38,7 +38,7 @@ describe.each(subgraphs)("requests to $name, translated for the API", ({ sdl }) 
     for (const request of requests) {
       const expected = subgraph(request);
       expect(expected.errors, request.query).toEqual([]);
-      const result = remote.send(request);
+      const result = await remote.send(request);
       expect(plain(result), request.query).toEqual(plain(expected));
     }
   });
@@ -83,10 +83,10 @@ describe("a translated request", () => {
   let remote: ReturnType<typeof createRemote>;
   beforeEach(() => void (remote = createRemote(librarySdl, [subgraphSdl], subgraphSdl)));
 
-  test("looks up each entity once, by the arguments of the root field that has the key", () => {
+  test("looks up each entity once, by the arguments of the root field that has the key", async () => {
     const book = { __typename: "Book", id: "7", weight: 3 };
     const shelf = { __typename: "Shelf", room: 2, number: 5, code: "x" };
-    const result = remote.send({
+    const result = await remote.send({
       query: `query Q($representations: [_Any!]!, $key0: Int!, $unused: Int) {
         list: _entities(representations: $representations) { __typename ... on Book { a: id shipping ...Pages } ... on Shelf { room number } }
       }
@@ -112,10 +112,10 @@ describe("a translated request", () => {
     expect(operation?.variables).toEqual({ key0: 1, substitute_key0: "7", substitute_key1: 2, substitute_key2: 5 });
   });
 
-  test("finds an entity by the interface that a root field returns, and null for another type", () => {
+  test("finds an entity by the interface that a root field returns, and null for another type", async () => {
     const titles = ["1", "2", "3", "4", "5", "6"].map((id) => ({ __typename: "Film", id }));
     const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Film { id minutes } ... on Book { id } } }`;
-    const { data, errors } = remote.send({ query, variables: { r: titles } });
+    const { data, errors } = await remote.send({ query, variables: { r: titles } });
     expect(errors).toEqual([]);
     const films = (data as { _entities: readonly unknown[] })._entities;
     expect(films).toContain(null);
@@ -124,14 +124,14 @@ describe("a translated request", () => {
       if (film !== null) expect(film).toEqual({ id: String(index + 1), minutes: expect.any(Number) });
   });
 
-  test("is null for a representation without a key, and an error names a type that has no root field", () => {
+  test("is null for a representation without a key, and an error names a type that has no root field", async () => {
     const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Book { id } ... on Secret { value } ... on Nested { value } } }`;
     const representations = [
       { __typename: "Book" },
       { __typename: "Secret", id: "1" },
       { __typename: "Nested", owner: { id: "1" } },
     ];
-    const { data, errors } = remote.send({ query, variables: { r: representations } });
+    const { data, errors } = await remote.send({ query, variables: { r: representations } });
     expect(data).toEqual({ _entities: [null, null, null] });
     expect(errors).toMatchObject([
       {
@@ -144,32 +144,39 @@ describe("a translated request", () => {
     expect(remote.sent()).toEqual([]);
   });
 
-  test("sends at most as many look-ups in one operation as a gateway permits", () => {
+  test("sends at most as many look-ups in one operation as a gateway permits, also one with lower limits", async () => {
     const r = Array.from({ length: 120 }, (_, index) => ({ __typename: "Book", id: String(index) }));
-    const { data } = remote.send({
-      query: `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Book { id } } }`,
-      variables: { r },
-    });
-    expect((data as { _entities: unknown })._entities).toEqual(r.map(({ id }) => ({ id })));
-    expect(remote.sent().map(({ variables }) => Object.keys(variables).length)).toEqual([50, 50, 20]);
-    const aliased = "... on Book { a: id b: id c: id d: id e: id f: id g: id h: id i: id }";
-    remote.send({ query: `query ($r: [_Any!]!) { _entities(representations: $r) { ${aliased} } }`, variables: { r } });
-    const lookUps = remote.sent().map(({ variables }) => Object.keys(variables).length);
-    expect(lookUps.reduce((sum, count) => sum + count)).toBe(120);
-    expect(Math.max(...lookUps)).toBeLessThanOrEqual(20);
+    const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Book { id } } }`;
+    const request = { query, variables: { r } };
+    const books = r.map(({ id }) => ({ id }));
+    expect((await remote.send(request)).data).toEqual({ _entities: books });
+    const countLookUps = () => remote.sent().map(({ variables = {} }) => Object.keys(variables).length);
+    expect(countLookUps().toSorted((a, b) => a - b)).toEqual([20, 50, 50]);
+    remote.lookUpsMax = 20;
+    expect(await remote.send(request)).toEqual({ data: { _entities: books }, errors: [] });
+    const accepted = countLookUps().filter((count) => count <= 20);
+    expect(accepted.reduce((sum, count) => sum + count)).toBe(120);
   });
 
-  test("maps the errors of look-ups back to their entities", () => {
+  test("sends root fields beside entities, and several lists of entities", async () => {
+    const query = `query ($r: [_Any!]!, $id: ID!) {
+      media(id: $id) { id } a: _entities(representations: $r) { ... on Book { id } } b: _entities(representations: $r) { ... on Book { a: id } } }`;
+    const { data, errors } = await remote.send({ query, variables: { r: [{ __typename: "Book", id: "7" }], id: "3" } });
+    expect([data, errors]).toEqual([{ media: { id: "3" }, a: [{ id: "7" }], b: [{ a: "7" }] }, []]);
+  });
+
+  test("maps the errors of look-ups back to their entities", async () => {
     const r = ["1", "2", "1"].map((id) => ({ __typename: "Book", id }));
     const request = {
       query: `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Book { title } } }`,
       variables: { r },
     };
     const extensions = { code: "FORBIDDEN" };
-    const merge = (result: SubgraphResult) => translate(request, remote.options).merge([result]);
+    const merge = (result: SubgraphResult) =>
+      executeOnRemote(request, { ...remote.options, send: () => Promise.resolve(result) });
     expect(
-      merge({
-        data: { e0: null, e1: { title: "b" } },
+      await merge({
+        data: { e0: null, e1: { title: "b", substitute_typename: "Book" } },
         errors: [{ message: "No.", path: ["e0", "title"], extensions }],
       }),
     ).toEqual({
@@ -179,7 +186,8 @@ describe("a translated request", () => {
         { message: "No.", path: ["_entities", 2, "title"], extensions },
       ],
     });
-    expect(merge({ data: null, errors: [{ message: "Down.", extensions }] }).errors.map(({ path }) => path)).toEqual([
+    const { errors } = await merge({ data: null, errors: [{ message: "Down.", extensions }] });
+    expect(errors.map(({ path }) => path)).toEqual([
       ["_entities", 0],
       ["_entities", 1],
       ["_entities", 2],
@@ -196,11 +204,13 @@ describe("a translated request", () => {
     expect(lookups.get("Book")?.map(({ field }) => field)).toEqual(expected === undefined ? [] : [expected]);
   });
 
-  test("forwards root fields and mutations as they are", () => {
+  test("forwards root fields and mutations as they are", async () => {
     const query = { query: "query A($id: ID!) { media(id: $id) { id } }", variables: { id: "1" }, operationName: "A" };
-    expect(translate(query, remote.options)).toMatchObject({ isMutation: false, operations: [query] });
     const mutation = { query: 'mutation { lend(id: "1") { id } }', variables: {} };
-    expect(translate(mutation, remote.options)).toMatchObject({ isMutation: true, operations: [mutation] });
+    for (const request of [query, mutation]) {
+      expect((await remote.send(request)).errors).toEqual([]);
+      expect(remote.sent()).toEqual([request]);
+    }
   });
 });
 
@@ -211,15 +221,18 @@ function createRemote(sdl: string, subgraphs: readonly string[], subgraphSdl: st
   const execute = createMockExecutor(api, keys);
   const options = { api, lookups: findLookups(api, readEntityKeys(subgraphSdl)) };
   const sent: SubgraphOperation[] = [];
-  return {
+  const remote = {
     options,
+    lookUpsMax: 50,
     sent: () => sent.splice(0),
-    send(request: SubgraphOperation): SubgraphResult {
-      const { operations, merge } = translate(request, options);
-      sent.push(...operations);
-      return merge(operations.map((operation) => execute(operation)));
-    },
+    send: (request: SubgraphOperation) => executeOnRemote(request, { ...options, send: respond }),
   };
+  async function respond(operation: SubgraphOperation): Promise<SubgraphResult> {
+    sent.push(operation);
+    const isTooLarge = Object.keys(operation.variables ?? {}).length > remote.lookUpsMax;
+    return isTooLarge ? failedResult("ROOT_FIELD_LIMIT_EXCEEDED", "Too many root fields.") : execute(operation);
+  }
+  return remote;
 }
 
 function plain(value: unknown): unknown {
