@@ -131,7 +131,7 @@ interface PreparationLimits {
 async function prepareIn(
   { documents }: Generation,
   list: readonly TrustedDocument[],
-  { prepareMsMax, awaitedMax, observe }: PreparationLimits,
+  { prepareMsMax, awaitedMax = Infinity, observe }: PreparationLimits,
 ): Promise<void> {
   let reported = 0;
   const report = () => {
@@ -140,9 +140,13 @@ async function prepareIn(
       observe({ kind: "documents-invalid", count: invalid.length, documents: invalid.slice(0, listedMax) });
     reported = invalid.length;
   };
-  await waitAtMost(prepareMsMax, documents.prepare(list.slice(0, awaitedMax)));
+  const awaited = Promise.withResolvers<void>();
+  const all = documents.prepare(list, (count) => {
+    if (count >= awaitedMax) awaited.resolve();
+  });
+  await waitAtMost(prepareMsMax, Promise.race([awaited.promise, all]));
   report();
-  void documents.prepare(list).then(report);
+  void all.then(report);
 }
 
 function countDocuments(

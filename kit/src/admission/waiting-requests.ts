@@ -38,11 +38,15 @@ interface ClassQueue {
   length: number;
 }
 
+function createClassQueue(priority: PriorityClass): ClassQueue {
+  return { priority, levels: Array.from({ length: bucketCount }, () => []), length: 0 };
+}
+
 export function createWaitingRequests(): WaitingRequests {
-  const queues = priorityClasses.map((priority): ClassQueue => {
-    return { priority, levels: Array.from({ length: bucketCount }, () => []), length: 0 };
-  });
+  const queues = priorityClasses.map(createClassQueue);
   let length = 0;
+  /** No request ends before, so that usually none must be searched for. */
+  let earliestEndMs = Infinity;
   let turn = 0;
 
   function queueOf(priority: PriorityClass): ClassQueue {
@@ -75,6 +79,7 @@ export function createWaitingRequests(): WaitingRequests {
       queue.levels[bucket]?.push(request);
       queue.length++;
       length++;
+      earliestEndMs = Math.min(earliestEndMs, request.endsAtMs);
     },
     take(order) {
       const queue = nextQueue();
@@ -100,11 +105,15 @@ export function createWaitingRequests(): WaitingRequests {
       return isFirstOfClass || highestBucket > bucket;
     },
     removeExpired(nowMs, waitMsMax, criticalWaitMsMax) {
+      const isAnyEnded = nowMs >= earliestEndMs;
       const removed = queues.flatMap((queue) => {
         const enteredBeforeMs = nowMs - (queue.priority === "critical" ? criticalWaitMsMax : waitMsMax);
+        const isAnyOld = queue.levels.some(([oldest]) => oldest !== undefined && oldest.enteredMs < enteredBeforeMs);
+        if (!isAnyEnded && !isAnyOld) return [];
         return removeFrom(queue, ({ enteredMs, endsAtMs }) => enteredMs < enteredBeforeMs || endsAtMs <= nowMs);
       });
       length -= removed.length;
+      if (isAnyEnded) earliestEndMs = findEarliestEnd(queues);
       return removed;
     },
   };
@@ -112,10 +121,14 @@ export function createWaitingRequests(): WaitingRequests {
 
 function removeFrom(queue: ClassQueue, isExpired: (request: WaitingRequest) => boolean): readonly WaitingRequest[] {
   const removed = queue.levels.flatMap((level) => level.filter(isExpired));
-  // Usually none is.
-  if (removed.length > 0) queue.levels = queue.levels.map((level) => level.filter((request) => !isExpired(request)));
+  queue.levels = queue.levels.map((level) => level.filter((request) => !isExpired(request)));
   queue.length -= removed.length;
   return removed;
+}
+
+function findEarliestEnd(queues: readonly ClassQueue[]): number {
+  const waiting = queues.flatMap(({ levels }) => levels.flat());
+  return waiting.reduce((earliestMs, { endsAtMs }) => Math.min(earliestMs, endsAtMs), Infinity);
 }
 
 function levelOfOldest(queue: ClassQueue): WaitingRequest[] | undefined {

@@ -3,7 +3,7 @@ import { type RedisOptions, Valkey } from "iovalkey";
 
 const callTimeoutMs = 50;
 const connectTimeoutMs = 1_000;
-/** Without a response for this time the connection is replaced: after a lost network the kernel would close it only after many minutes. */
+/** Without a response for this time the connection is replaced: after a lost network the kernel would close it only after many minutes. A pause of the process of this length replaces it too. */
 const silenceMsMax = 2_000;
 const reconnectDelayStepMs = 50;
 const reconnectDelayMaxMs = 1_000;

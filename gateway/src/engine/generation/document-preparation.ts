@@ -16,8 +16,9 @@ export interface DocumentPreparation {
   /**
    * One after the other, so that at most one of them waits for a planner. Those whose text is prepared are skipped. Ends the preparation of the
    * documents of an earlier call, which are replaced. Never rejects.
+   * @param onPrepared called after each, with the number of documents so far.
    */
-  prepare(documents: readonly TrustedDocument[]): Promise<void>;
+  prepare(documents: readonly TrustedDocument[], onPrepared?: (count: number) => void): Promise<void>;
   /** Never evicted. Undefined if the document is not prepared, is not valid, or has no such operation. */
   find(document: TrustedDocument, operationName: string | undefined): ValidatedOperation | undefined;
   /** Why it cannot be executed. */
@@ -43,7 +44,7 @@ interface ValidDocument {
 interface PreparationParts {
   readonly validation: DocumentValidator;
   readonly stages: Pick<SupergraphStages, "planAhead" | "addPlans">;
-  readonly operations: Pick<OperationStore, "hasDocument" | "add" | "remove">;
+  readonly operations: Pick<OperationStore, "add" | "removeUnused">;
   readonly observe: GatewayObserver;
 }
 
@@ -52,7 +53,7 @@ export function createDocumentPreparation(parts: PreparationParts): DocumentPrep
   let latest: readonly TrustedDocument[] = [];
   let isStopped = false;
   return {
-    async prepare(documents) {
+    async prepare(documents, onPrepared = () => {}) {
       const byText = new Map(latest.map((document) => [document.text, prepared.get(document)]));
       latest = documents;
       for (const document of documents) {
@@ -60,13 +61,15 @@ export function createDocumentPreparation(parts: PreparationParts): DocumentPrep
         // An invalid one may have had wrong names of operations.
         if (known?.kind === "valid") prepared.set(document, known);
       }
-      for (const document of documents) {
-        if (prepared.has(document)) continue;
-        // Requests are served in between.
-        await setImmediate();
-        if (isStopped || latest !== documents) return;
-        const result = await prepareDocument(document, parts);
-        if (result) prepared.set(document, result);
+      for (const [index, document] of documents.entries()) {
+        if (!prepared.has(document)) {
+          // Requests are served in between.
+          await setImmediate();
+          if (isStopped || latest !== documents) return;
+          const result = await prepareDocument(document, parts);
+          if (result) prepared.set(document, result);
+        }
+        onPrepared(index + 1);
       }
     },
     find(document, operationName) {
@@ -91,13 +94,14 @@ async function prepareDocument(
 ): Promise<PreparedDocument | undefined> {
   const { text, operationNames } = document;
   const plans = new Map<string | undefined, PlansAhead>();
-  const wasStored = operations.hasDocument(text);
+  let usesCount = 0;
   try {
     for (const operationName of operationNames.length > 1 ? operationNames : [undefined]) {
       const graphql = { query: text, operationName, variables: undefined, extensions: undefined };
       const operation = await validation.validate({ method: "POST", graphql });
       if (operation instanceof InvalidOperation)
         return { kind: "invalid", problem: operation.errors.map(({ message }) => message).join(" ") };
+      usesCount++;
       plans.set(operationName, await stages.planAhead(operation));
     }
     return { kind: "valid", plans, operations: undefined };
@@ -106,7 +110,7 @@ async function prepareDocument(
     else if (error.code !== "SERVICE_UNAVAILABLE") return { kind: "invalid", problem: error.message };
     return undefined;
   } finally {
-    if (!wasStored) operations.remove(text);
+    operations.removeUnused(text, usesCount);
   }
 }
 

@@ -16,8 +16,8 @@ export interface OperationStore {
   findDocumentByHash(hash: string): DocumentNode | undefined;
   /** Compiled plans are cached by the identity of the stored object. A document that alone exceeds `bytesMax` is not stored. */
   add(operation: NewOperation): ValidatedOperation;
-  /** Requests in flight keep the operations of the document. */
-  remove(source: string): void;
+  /** Removes the document if its operations have been added or found at most `usesMax` times. */
+  removeUnused(source: string, usesMax: number): void;
   /** Requests in flight keep their operations. */
   clear(): void;
   size(): MapSize;
@@ -136,16 +136,12 @@ export function createOperationStore({
     return operation;
   }
 
-  function listMostUsed(operationsMax: number): readonly RankedOperation[] {
-    const stored = [...bySource.values()].flatMap(({ operations }) => [...operations.values()]);
-    const mostUsed = stored.toSorted((a, b) => b.usesCount - a.usesCount).slice(0, operationsMax);
-    return mostUsed.map(({ operation, operationName }) => ({ source: operation.source, operationName, operation }));
-  }
-
   return {
     hasDocument: (source) => bySource.get(source) !== undefined,
     findOperation,
-    remove: (source) => void bySource.delete(source),
+    removeUnused(source, usesMax) {
+      if (countUses(bySource.get(source)) <= usesMax) bySource.delete(source);
+    },
     clear: bySource.clear,
     size: bySource.size,
     findDocumentByHash: (hash) => byHash.get(hash)?.document,
@@ -153,8 +149,18 @@ export function createOperationStore({
       const stored = findOperation(newOperation.source, newOperation.operationName);
       return stored ?? addOperation(newOperation);
     },
-    listMostUsed,
+    listMostUsed: (operationsMax) => listMostUsed([...bySource.values()], operationsMax),
   };
+}
+
+function listMostUsed(documents: readonly StoredDocument[], operationsMax: number): readonly RankedOperation[] {
+  const stored = documents.flatMap(({ operations }) => [...operations.values()]);
+  const mostUsed = stored.toSorted((a, b) => b.usesCount - a.usesCount).slice(0, operationsMax);
+  return mostUsed.map(({ operation, operationName }) => ({ source: operation.source, operationName, operation }));
+}
+
+function countUses(stored: StoredDocument | undefined): number {
+  return [...(stored?.operations.values() ?? [])].reduce((sum, { usesCount }) => sum + usesCount, 0);
 }
 
 /** In a document with one operation, requests with and without `operationName` mean the same operation. */
