@@ -84,6 +84,18 @@ headers:
     expect(Object.entries(headers).filter(([name]) => /user.id/.test(name))).toEqual([["x-user-id", "7"]]);
   });
 
+  test("an inserted cookie is the only one", async () => {
+    const { first, sendRaw } = await startEchoPlatform(`
+headers:
+  all:
+    request:
+      - insert: { name: Cookie, value: "session=gateway" }
+      - propagate: { cookie: session }
+`);
+    await sendRaw('{ one(name: "cookie") }', [["cookie", "session=client"]]);
+    expect(first.requests[0]!.headers["cookie"]).toBe("session=gateway");
+  });
+
   test("no pattern propagates credentials, hop-by-hop headers and the gateway's own", async () => {
     const { first, sendRaw } = await startEchoPlatform(
       'headers: { all: { request: [{ propagate: { matching: "." } }] } }',

@@ -95,7 +95,7 @@ export async function execute(
   }
 }
 
-/** Only the variables of a large body, whose CPU time is counted, take long. */
+/** Their CPU time is counted if that of the body or the document is: they are large, or the document is new. Others take almost none. */
 function coerceVariables(
   apiSchema: Generation["stages"]["apiSchema"],
   operation: ValidatedOperation,
@@ -133,7 +133,7 @@ function openScope(
     forwarded: undefined,
     receipts: receipts.text,
     provenWrites: receipts.writes,
-    isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
+    mayUseCachedResults: authorization === undefined || caller?.identity.kind === "user",
     caching: isCacheable ? createCachingCollector() : undefined,
     writes: undefined,
     responseHeaders: undefined,

@@ -82,7 +82,7 @@ function toSteps({ propagate, insert, remove }: RequestRule, inserted: ReadonlyS
   if (remove) return [removeSelected(createSelector(remove))];
   if (!propagate) return [];
   const varies = propagate.varies !== false;
-  if (propagate.cookie !== undefined) return [propagateCookie(propagate.cookie, varies)];
+  if (propagate.cookie !== undefined) return inserted.has("cookie") ? [] : [propagateCookie(propagate.cookie, varies)];
   if (propagate.matching !== undefined) return [propagateMatching(propagate.matching, varies, inserted)];
   return listNames(propagate.named).flatMap((name) => {
     const target = (propagate.rename ?? name).toLowerCase();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createCallerLimits } from "./caller-limits.ts";
-import { type RateDecision, retryAfterSecondsOf } from "./rate-decision.ts";
+import { type RateDecision, retryAfterSecondsOf, toWholeSeconds } from "./rate-decision.ts";
 
 // The limits of one process. leased-limit.test.ts tests shared limits.
 
@@ -96,6 +96,16 @@ test("the headers have the policy, what remains, and the seconds until the whole
   const headers: string[] = [];
   limits.addHeaders("reads", limits.read("ada", 2), headers);
   expect(headers).toEqual(["RateLimit-Policy", '"reads";q=6;w=60', "RateLimit", '"reads";r=4;t=20']);
+});
+
+test.each([
+  [0, 0],
+  [1, 1],
+  [20_000, 20],
+  [20_000 + 4e-12, 20],
+  [20_001, 21],
+])("%d ms are %d whole seconds", (ms, seconds) => {
+  expect(toWholeSeconds(ms)).toBe(seconds);
 });
 
 test("Retry-After is rounded up, and at least 1", () => {

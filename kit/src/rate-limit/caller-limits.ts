@@ -10,7 +10,7 @@ import { createLeasedLimit, type LeaseMissed } from "./leased-limit.ts";
 import { createLeaseStore, type LeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
 import { createLocalLimit } from "./local-limit.ts";
 import type { RateLimitConfig } from "./rate-limit-config.ts";
-import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
+import { type ClassLimit, type RateDecision, type RequestClass, toWholeSeconds } from "./rate-decision.ts";
 
 type LimitedCaller = Pick<Caller, "key" | "address">;
 
@@ -104,7 +104,7 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
       return observed("reads", limitOf(address, "reads")?.charge(toAddressKey(address), 1));
     },
     addHeaders(requestClass, { remaining, resetMs }, headers) {
-      const resetSeconds = Math.ceil(resetMs / 1_000);
+      const resetSeconds = toWholeSeconds(resetMs);
       headers.push("RateLimit-Policy", policies[requestClass]);
       headers.push("RateLimit", `"${requestClass}";r=${remaining};t=${resetSeconds}`);
     },

@@ -21,6 +21,13 @@ export interface ClassLimit {
   refund(key: string, weight: number): void;
 }
 
+const roundingErrorMs = 0.001;
+
+/** Rounded up, but not for the rounding error of a difference of times: 20,000.000000002 ms are 20 s. */
+export function toWholeSeconds(ms: number): number {
+  return Math.max(Math.ceil((ms - roundingErrorMs) / 1_000), 0);
+}
+
 export function retryAfterSecondsOf({ retryMs }: RateDecision): number {
-  return Math.max(Math.ceil(retryMs / 1_000), 1);
+  return Math.max(toWholeSeconds(retryMs), 1);
 }

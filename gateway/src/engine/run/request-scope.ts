@@ -15,7 +15,7 @@ export interface RequestScope extends ClientRequest {
   /** As the client sent them. */
   readonly receipts: string | undefined;
   /** Without a token, or with one that this process has verified: only then a cached result may be used. */
-  readonly isCallerVerified: boolean;
+  readonly mayUseCachedResults: boolean;
   /** Undefined unless a developer asks for the plan. */
   readonly fetchReports: FetchReports | undefined;
   /** No fetch is sent after its signal. */

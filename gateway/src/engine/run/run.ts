@@ -97,7 +97,7 @@ export function createRunStage(o: RunOptions): RunStage {
       fetch: o.fetch,
       isReadOnly,
       repeats: new Map(),
-      entityCache: isReadOnly && scope.isCallerVerified ? o.entityCache : undefined,
+      entityCache: isReadOnly && scope.mayUseCachedResults ? o.entityCache : undefined,
     };
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
     // It changes with the supergraph.

@@ -19,7 +19,7 @@ import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-setti
 
 export type AbortReason = "timeout" | "disconnected";
 
-/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted; not those rejected before they were sent. */
+/** Mutations to one subgraph that have a response, or have failed, timed out or been aborted; not those that a limit of this process or the breaker rejected. */
 export interface WriteCount {
   settled: number;
 }

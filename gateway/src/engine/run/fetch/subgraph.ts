@@ -2,7 +2,7 @@
 import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 import type { SubgraphClient } from "./subgraph-client.ts";
 
-/** A new object after any change of its settings. `client` stays unless the settings change that the client has. */
+/** A reload keeps the object if its own settings are equal, so it is compared by identity. `client` stays unless the settings change that the client has. */
 export interface Subgraph {
   readonly settings: SubgraphSettings;
   readonly client: SubgraphClient;
