@@ -5,6 +5,7 @@ import type { DocumentNode } from "graphql";
 import { Kind, parse, visit } from "graphql";
 import type { CodegenConfig } from "./codegen-config.ts";
 
+/** Not linted: GraphQL Code Generator writes its helper types into each file, used or not, some with `any`. The next version may write others. */
 const notice =
   "// Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.\n/* oxlint-disable */\nimport type { RequireResolvers } from '@tributary/kit/graphql/resolver-types';\n";
 

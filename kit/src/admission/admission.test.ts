@@ -329,6 +329,14 @@ test("the oldest of the least important requests is dropped first, and critical 
   expect(removeExpired(104, 100, 101)).toEqual([1, 2]);
 });
 
+test("each waiting request is removed at its own end, whatever ended before it", () => {
+  const waiting = createWaitingRequests();
+  for (const endsAtMs of [30, 10, Infinity, 20]) waiting.add("normal", 0, { enteredMs: 0, endsAtMs, decide: () => {} });
+  const removedAt = (nowMs: number) => waiting.removeExpired(nowMs, 1_000, 1_000).map(({ endsAtMs }) => endsAtMs);
+  expect([5, 10, 15, 20, 40].map(removedAt)).toEqual([[], [10], [], [20], [30]]);
+  expect(waiting.length).toBe(1);
+});
+
 test("a request outranks a full queue by its class, by its caller, or as the only one of its class", () => {
   const waiting = createWaitingRequests();
   const add = (priority: PriorityClass, bucket: number) =>
