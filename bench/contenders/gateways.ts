@@ -7,6 +7,7 @@ import type { Contender, ContenderContext } from "./contender.ts";
 import { issuer } from "../graph/callers.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
 import { shopDocumentId, shopOperation } from "../workloads/operations.ts";
+import { forwardedHeaders } from "../workloads/gateway-workloads.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 
 const bench = join(import.meta.dirname, "..");
@@ -67,6 +68,15 @@ export const gateways: readonly Contender[] = [
       args: readNodeArguments("gateway"),
       // Documents are counted only with metrics.
       environment: { ...toEnvironment(context), SETTINGS_FILE: writeDocuments(context), ADMIN_PORT: "0" },
+    }),
+  },
+  { ...createOurs("ours-without-headers", "Tributary, headers not forwarded", {}), workloads: ["headers"] },
+  {
+    ...createOurs("ours-headers", "Tributary, three headers forwarded", {}),
+    workloads: ["headers"],
+    start: (context) => ({
+      args: readNodeArguments("gateway"),
+      environment: { ...toEnvironment(context), SETTINGS_FILE: writeHeaderRules(context) },
     }),
   },
   createForCallers("ours-callers", "Tributary", callerWorkloads, () => ({})),
@@ -168,6 +178,14 @@ function writeDocuments({ folder }: ContenderContext): string {
   const documents = [{ id: shopDocumentId, text: shopOperation, ...about }];
   writeFileSync(bundle, JSON.stringify({ format: "tributary-documents", version: 1, documents }));
   writeFileSync(settings, `documents: { mode: log, file: ${bundle} }`);
+  return settings;
+}
+
+/** Returns the path of the gateway's settings. */
+function writeHeaderRules({ folder }: ContenderContext): string {
+  const settings = join(folder, "gateway.yaml");
+  const names = Object.keys(forwardedHeaders).join(", ");
+  writeFileSync(settings, `headers: { all: { request: [{ propagate: { named: [${names}] } }] } }`);
   return settings;
 }
 
