@@ -49,25 +49,27 @@ interface PreparationParts {
 }
 
 export function createDocumentPreparation(parts: PreparationParts): DocumentPreparation {
-  const prepared = new WeakMap<TrustedDocument, PreparedDocument>();
+  /** Of the latest documents. */
+  let prepared = new Map<TrustedDocument, PreparedDocument>();
   let latest: readonly TrustedDocument[] = [];
   let isStopped = false;
   return {
     async prepare(documents, onPrepared = () => {}) {
       const byText = new Map(latest.map((document) => [document.text, prepared.get(document)]));
       latest = documents;
+      const preparing = (prepared = new Map<TrustedDocument, PreparedDocument>());
       for (const document of documents) {
         const known = byText.get(document.text);
         // An invalid one may have had wrong names of operations.
-        if (known?.kind === "valid") prepared.set(document, known);
+        if (known?.kind === "valid") preparing.set(document, known);
       }
       for (const [index, document] of documents.entries()) {
-        if (!prepared.has(document)) {
+        if (!preparing.has(document)) {
           // Requests are served in between.
           await setImmediate();
           if (isStopped || latest !== documents) return;
           const result = await prepareDocument(document, parts);
-          if (result) prepared.set(document, result);
+          if (result) preparing.set(document, result);
         }
         onPrepared(index + 1);
       }
