@@ -58,12 +58,6 @@ export const gatewayBenchmark: Benchmark = {
       max: { "by-id": 1 },
     },
     {
-      title: "Tributary, three headers forwarded ÷ not forwarded",
-      numerator: "ours-headers",
-      denominator: "ours-without-headers",
-      max: { headers: 1.06 },
-    },
-    {
       title: "stock ÷ Tributary, full path, fetch sharing off",
       numerator: "stock",
       denominator: "ours-full-alone",

@@ -70,10 +70,11 @@ export const gateways: readonly Contender[] = [
       environment: { ...toEnvironment(context), SETTINGS_FILE: writeDocuments(context), ADMIN_PORT: "0" },
     }),
   },
-  { ...createOurs("ours-without-headers", "Tributary, headers not forwarded", {}), workloads: ["headers"] },
   {
-    ...createOurs("ours-headers", "Tributary, three headers forwarded", {}),
+    ...createOurs("ours-headers", "three headers forwarded", {}),
     workloads: ["headers"],
+    baseline: createOurs("ours-headers-baseline", "not forwarded", {}),
+    baselineRatioMax: 1.06,
     start: (context) => ({
       args: readNodeArguments("gateway"),
       environment: { ...toEnvironment(context), SETTINGS_FILE: writeHeaderRules(context) },
