@@ -1,7 +1,6 @@
 // Stage 1 of 5: admit. Identifies the caller of a POST and reads the parameters from its body. pipeline.ts calls it.
 import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import type { JsonLimits } from "@tributary/kit/http/json-body";
-import { freeMemory } from "@tributary/kit/http/receive-body";
 import { decompress, discardRest, isCompressed, parseJson, receiveJsonBody } from "../admit/body.ts";
 import { admitCaller, type AdmitCallerOptions } from "../admit/caller.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
@@ -84,11 +83,9 @@ async function readLater(
   const decompressed = isCompressed(exchange.request)
     ? await inNextIteration(() => decompress(exchange.request, body, options.graphqlBodyBytesMax))
     : body;
-  if (decompressed !== body) freeMemory(body);
   if (decompressed instanceof Error) return done(decompressed);
   exchange.documentCpuMs += (decompressed.length / 1_024) * bodyMsPerKb;
   const received = await inNextIteration(() => readParameters(decompressed, options));
-  freeMemory(decompressed);
   await options.nextIteration(client);
   done(received);
 }

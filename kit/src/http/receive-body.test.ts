@@ -25,27 +25,9 @@ test.each([
   const chunks = sizes.map((size, i) => Buffer.alloc(size, i));
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: () => "ada", observe: () => undefined });
   const received = await new Promise((resolve) => {
-    // Copies, since `receiveBody` frees the memory of the chunks.
-    const request = createRequest(
-      chunks.map((chunk) => Buffer.from(chunk)),
-      headers,
-    );
-    receiveBody(request, { bytesMax: 1_000_000, incompleteRequests }, resolve);
+    receiveBody(createRequest(chunks, headers), { bytesMax: 1_000_000, incompleteRequests }, resolve);
   });
   expect(Buffer.concat(chunks).equals(received as Buffer)).toBe(true);
-});
-
-test.each([
-  ["received", 1_000],
-  ["too large", 250],
-])("the memory of the chunks of a body that is %s waits for no garbage collection", async (_, bytesMax) => {
-  const chunks = [100, 100, 100].map((size) => Buffer.allocUnsafeSlow(size));
-  const incompleteRequests = createIncompleteRequests({ addressKeyOf: () => "ada", observe: () => undefined });
-  await new Promise((resolve) => {
-    receiveBody(createRequest(chunks), { bytesMax, incompleteRequests }, resolve);
-  });
-  const unread = bytesMax < 300 ? [100] : [];
-  expect(chunks.map(({ length }) => length).filter((length) => length > 0)).toEqual(unread);
 });
 
 test("a rejected body is discarded slowly, chunk by chunk", async () => {

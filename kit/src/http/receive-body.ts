@@ -15,59 +15,43 @@ export function receiveBody(
   { bytesMax, incompleteRequests }: ReceiveBodyOptions,
   done: (received: Buffer | BodyFailure) => void,
 ): void {
-  /** With the second chunk, a buffer that doubles: a body in chunks of one byte takes no object for each. */
-  let buffer: Buffer<ArrayBuffer> = Buffer.of();
+  /** With the second chunk, a buffer that grows by factors: a body in chunks of one byte takes no object for each. */
+  let buffer: Buffer = Buffer.of();
   let bytes = 0;
   const bytesExpected = Number(request.headers["content-length"] ?? bytesMax);
 
   const finish = (received: Buffer | BodyFailure) => {
     incompleteRequests.end(incomplete);
     request.off("data", onData).off("end", onEnd).off("close", onClose);
-    if (typeof received === "string") freeMemory(buffer);
     done(received);
   };
-  const onData = (chunk: Buffer<ArrayBuffer>) => {
-    const chunkBytes = chunk.length;
-    if (bytes + chunkBytes > bytesMax) return finish("too-large");
+  const onData = (chunk: Buffer) => {
+    if (bytes + chunk.length > bytesMax) return finish("too-large");
     const isFirst = bytes === 0;
     buffer = isFirst ? chunk : append(buffer, bytes, chunk, bytesExpected);
-    bytes += chunkBytes;
-    incompleteRequests.receive(incomplete, chunkBytes);
+    bytes += chunk.length;
+    incompleteRequests.receive(incomplete, chunk.length);
     // Unless the body may end in this iteration of the event loop.
     if (!isFirst && !incomplete.isEnded) resumeLater(request);
   };
-  const onEnd = () => finish(bytes === buffer.length ? buffer : Buffer.from(buffer.buffer.transfer(bytes)));
+  const onEnd = () => finish(bytes === buffer.length ? buffer : buffer.subarray(0, bytes));
   const onClose = () => finish("disconnected");
   const incomplete = incompleteRequests.begin(request, () => finish("cut"));
   // Of a request, Node emits `error` only to listeners; `close` follows it.
   request.on("data", onData).on("end", onEnd).on("close", onClose);
 }
 
-/** Frees the memory of the chunk. */
-function append(
-  buffer: Buffer<ArrayBuffer>,
-  bytes: number,
-  chunk: Buffer<ArrayBuffer>,
-  bytesExpected: number,
-): Buffer<ArrayBuffer> {
+/** By four, since each outgrown buffer waits for a garbage collection, and V8 collects more often for memory outside of its heap. */
+const growth = 4;
+
+function append(buffer: Buffer, bytes: number, chunk: Buffer, bytesExpected: number): Buffer {
   const bytesNeeded = bytes + chunk.length;
   const isTooSmall = bytesNeeded > buffer.length;
-  const size = Math.max(bytesNeeded, Math.min(2 * bytesNeeded, bytesExpected));
+  const size = Math.max(bytesNeeded, Math.min(growth * bytesNeeded, bytesExpected));
   const target = isTooSmall ? Buffer.allocUnsafeSlow(size) : buffer;
   if (isTooSmall) buffer.copy(target, 0, 0, bytes);
   chunk.copy(target, bytes);
-  if (isTooSmall) freeMemory(buffer);
-  freeMemory(chunk);
   return target;
-}
-
-/**
- * Frees the memory of a buffer that nobody reads any more, without a garbage collection: V8 collects its whole heap more often for memory outside of it.
- * Keeps the memory if it has other users: a slice of a larger buffer, as of Node's pool.
- */
-export function freeMemory(buffer: Buffer): void {
-  const memory = buffer.buffer;
-  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length) memory.transfer(0);
 }
 
 /** Unlike `buffer` of node:stream/consumers, without a Blob for each chunk: most garbage collections were for that memory. */
