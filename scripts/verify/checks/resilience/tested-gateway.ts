@@ -1,12 +1,13 @@
 // Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
 import { once } from "node:events";
-import { readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
+import { replaceFile } from "../../../replace-file.ts";
 import { endpointKeys } from "../../platform/part-process.ts";
 import type { GatewayReport } from "./monitor.ts";
 
@@ -134,12 +135,6 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
     countSockets: () => countSockets(pid),
     stop: () => launched.stop(),
   };
-}
-
-/** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
-function replaceFile(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
 }
 
 /** proc_pid_fd(5): the link of a socket begins with "socket:". A descriptor that is closed meanwhile is not counted. */
