@@ -1,6 +1,7 @@
 // Builds the images, starts docker-compose.yml, checks both, and restarts each container under load.
 import { setTimeout as sleep } from "node:timers/promises";
-import { serviceNames } from "../../platform/platform.ts";
+import { serviceNames } from "../../platform/part-process.ts";
+import { startRotation } from "../../platform/rotation.ts";
 import { auditComments } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, startClients } from "../../traffic/clients.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
@@ -26,7 +27,6 @@ import {
   type Project,
   type PublicPart,
   removeProject,
-  rotate,
   scale,
   waitForContainers,
 } from "./project.ts";
@@ -50,6 +50,7 @@ const frozenFailuresMax = 40;
 const baselineMs = 6_000;
 const baselineTriesMax = 10;
 const failuresShownMax = 6;
+const probeEveryMs = 200;
 
 export const compose = defineVerification({
   name: "compose",
@@ -204,7 +205,8 @@ interface RestartedReplica {
 
 async function rotatePart(part: PublicPart, project: Project, onCleanup: VerificationRun["onCleanup"]) {
   const containers = (await waitForContainers(project, [part])).get(part) ?? [];
-  const { next, untilInRotation, stop } = await rotate(part, containers);
+  const readUrls = containers.map((container) => readUrl(container, containerPortOf[part]));
+  const { next, untilInRotation, stop } = await startRotation(await Promise.all(readUrls), probeEveryMs);
   onCleanup(stop);
   const replicas = containers.map((container, index): RestartedReplica => ({
     container,
