@@ -2,9 +2,8 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
-import { auditComments } from "../../traffic/audit.ts";
+import { auditComments, selectTextsOf } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, type Failure, startClients } from "../../traffic/clients.ts";
-import { createHttpClient } from "../../traffic/http-client.ts";
 import { auditOrders, type ConfirmedOrder } from "../../traffic/order-audit.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
 import { type ChaosPlatform, type Replica, startChaosPlatform } from "./chaos-platform.ts";
@@ -181,11 +180,10 @@ async function judge(
   const { confirmed, ...faultsOfOrders } = ordersAudit;
   const areOrdersRight = confirmed > 0 && Object.values(faultsOfOrders).every((count) => count === 0);
   claim("each order is stored once, as ordered", areOrdersRight, JSON.stringify(ordersAudit));
-  const rest = createHttpClient(chaosPlatform.restProxy.url);
-  const comments = await auditComments(rest, `chaos-${seed}`, clients.comments);
-  rest.close();
-  const areCommentsRight = comments.lost.length === 0 && comments.duplicated.length === 0;
-  claim("each confirmed comment is stored, and none twice", areCommentsRight, JSON.stringify(comments));
+  const texts = await chaosPlatform.postgres.query<{ body: string }>("comments", selectTextsOf(`chaos-${seed}`));
+  const stored = texts.map(({ body }) => body);
+  const comments = auditComments(stored, clients.comments);
+  claim("each confirmed comment is stored, and none twice", comments.isRight, JSON.stringify(comments));
 
   const after = await readSettledMetrics(processes, before);
   const ended = processes.filter(({ name }) => !after.has(name)).map(({ name }) => name);
