@@ -51,8 +51,7 @@ export async function runCheck(
     onCleanup,
     async startGateway(supergraphSdl, environment = {}) {
       const kind = run.isControl ? "apollo" : "tributary";
-      const supergraphFile = join(folder, "supergraph.graphql");
-      const gateway = await startTestedGateway({ kind, supergraphSdl, supergraphFile, environment });
+      const gateway = await startTestedGateway({ kind, supergraphSdl, folder, environment });
       onCleanup(() => gateway.stop());
       return gateway;
     },
