@@ -18,6 +18,7 @@ export type OverloadRun = Pick<VerificationRun, "isControl" | "print" | "claim" 
 export type EndpointKind = "gateway" | "rest-proxy";
 
 export type Priority = keyof typeof itemFields;
+export const priorities = Object.keys(itemFields) as readonly Priority[];
 
 /** What load is sent to: a process under test, or the empty handler. */
 export interface LoadTarget {
@@ -100,7 +101,7 @@ function composeItems(url: string): string {
 }
 
 /** One route for each priority. */
-const routes = Object.keys(itemFields).map((priority) => ({
+const routes = priorities.map((priority) => ({
   id: priority,
   method: "GET",
   path: `/${priority}/:id`,
@@ -112,15 +113,21 @@ const routes = Object.keys(itemFields).map((priority) => ({
   summary: `Items, ${priority}`,
 }));
 
+/** The requests of each class have their own connections. */
+const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
+
 /** A request to the gateway whose response has all items. */
-export function createRequest(
-  { port }: LoadTarget,
-  priority: Priority = "normal",
-  localAddress = "127.0.0.1",
-): RequestTemplate {
+export function createQuery({ port }: LoadTarget, priority: Priority): RequestTemplate {
   const selection = `${itemFields[priority]}(skip: $s) { id name price tags }`;
   const write = (unique: number) => toPost(selection, unique);
-  return { kind: priority, port, localAddress, write, bodyBytes: [50_000, Infinity] };
+  return { port, priority, localAddress: clientAddresses[priority], write, bodyBytesMin: 50_000 };
+}
+
+/** A request to the REST proxy. */
+export function createGet({ port }: LoadTarget, priority: Priority, kib: number): RequestTemplate {
+  const write = (unique: number) =>
+    `GET /v1/${priority}/${kib}k-${unique} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`;
+  return { port, priority, localAddress: clientAddresses[priority], write, bodyBytesMin: 0 };
 }
 
 function toPost(selection: string, unique: number): string {
