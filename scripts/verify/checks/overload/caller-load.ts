@@ -5,18 +5,13 @@ import { readProcess } from "../../../../bench/measure/proc.ts";
 import { quantile } from "../../../../bench/measure/quantile.ts";
 import { describeFailures, describeLatencies, repeatIfLate } from "../../traffic/open-loop.ts";
 import type { ClaimOptions } from "../../verification.ts";
-import { type LoadTarget, type OverloadRun, type Priority, priorities } from "./tested-processes.ts";
-
-export interface RequestTemplate {
-  readonly port: number;
-  readonly priority: Priority;
-  /** The address of the client, in 127.0.0.0/8. */
-  readonly localAddress: string;
-  /** The HTTP request. `unique` has eight digits and differs between requests, so that no cache serves one and no two share a fetch. */
-  write(unique: number): string;
-  /** The least length of a served response's body. With status 200, a rejection is shorter. */
-  readonly bodyBytesMin: number;
-}
+import {
+  type LoadTarget,
+  type OverloadRun,
+  type Priority,
+  priorities,
+  type RequestTemplate,
+} from "./tested-processes.ts";
 
 /** Requests per second of each class. */
 export type Rates = Readonly<Record<Priority, number>>;

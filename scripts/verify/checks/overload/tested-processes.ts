@@ -10,7 +10,6 @@ import { parse } from "graphql";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { endpointKeys, type Environment } from "../../platform/part-process.ts";
 import type { VerificationRun } from "../../verification.ts";
-import type { RequestTemplate } from "./caller-load.ts";
 import { itemFields, itemTypeDefs } from "./item-schema.ts";
 
 export type OverloadRun = Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">;
@@ -19,6 +18,17 @@ export type EndpointKind = "gateway" | "rest-proxy";
 
 export type Priority = keyof typeof itemFields;
 export const priorities = Object.keys(itemFields) as readonly Priority[];
+
+export interface RequestTemplate {
+  readonly port: number;
+  readonly priority: Priority;
+  /** The address of the client, in 127.0.0.0/8. */
+  readonly localAddress: string;
+  /** The HTTP request. `unique` has eight digits and differs between requests, so that no cache serves one and no two share a fetch. */
+  write(unique: number): string;
+  /** The least length of a served response's body. With status 200, a rejection is shorter. */
+  readonly bodyBytesMin: number;
+}
 
 /** What load is sent to: a process under test, or the empty handler. */
 export interface LoadTarget {
