@@ -13,6 +13,11 @@ import { toWordPrefixQuery } from "../src/postgres/word-search.ts";
 import { createLog, silentLog } from "../src/process/log.ts";
 import { createTestDatabase, type TestDatabase } from "../src/testing/database.ts";
 
+const busy = {
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database is busy at the moment. Try again shortly.",
+  retryAfterSeconds: 1,
+};
 const migrations = fileURLToPath(new URL("migrations", import.meta.url));
 let test_: TestDatabase;
 let database: Database;
@@ -101,10 +106,7 @@ test("two transactions that deadlock both succeed", async () => {
 
 test("a statement that takes too long is cancelled with SERVICE_UNAVAILABLE", async () => {
   const hasty = createDatabase({ ...limits(test_.url), statementTimeoutMs: 50 });
-  await expect(hasty.rows("sleep", "select pg_sleep(5)")).rejects.toMatchObject({
-    code: "SERVICE_UNAVAILABLE",
-    retryAfterSeconds: 1,
-  });
+  await expect(hasty.rows("sleep", "select pg_sleep(5)")).rejects.toMatchObject(busy);
   await hasty.close();
 });
 
@@ -114,10 +116,10 @@ test("a lock timeout and an exhausted pool are SERVICE_UNAVAILABLE", async () =>
   await database.transaction(async (transaction) => {
     await transaction.rows("hold", "select from things where id = 1 for update");
     const blocked = small.rows("take", "update things set amount = 0 where id = 1");
-    await expect(blocked).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(blocked).rejects.toMatchObject(busy);
   });
   await small.transaction(async () => {
-    await expect(small.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(small.rows("read", "select 1")).rejects.toMatchObject(busy);
   });
   await small.close();
 });
@@ -150,13 +152,21 @@ test("a connection that the server ends, idle or in use, does not end the proces
   await other.close();
 });
 
+test.each(["40001", "40P01", "53300"])("the code %s is SERVICE_UNAVAILABLE, and the database busy", async (code) => {
+  const raise = `do $$ begin raise exception 'a secret' using errcode = '${code}'; end $$`;
+  await expect(database.rows(`raise-${code}`, raise)).rejects.toMatchObject(busy);
+});
+
 test("a server that is down or does not respond is SERVICE_UNAVAILABLE", async () => {
   const silent = createServer((socket: Socket) => void socket.unref()).listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
   const urls = ["postgres://a:b@127.0.0.1:1/c", `postgres://a:b@127.0.0.1:${(silent.address() as AddressInfo).port}/c`];
   for (const url of urls) {
     const unreachable = createDatabase({ ...limits(url), acquireTimeoutMs: 100 });
-    await expect(unreachable.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(unreachable.rows("read", "select 1")).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: "The database is not reachable at the moment. Try again shortly.",
+    });
     expect(await unreachable.isReachable()).toBe(false);
     await unreachable.close();
   }

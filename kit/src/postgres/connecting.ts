@@ -5,6 +5,9 @@ export class NoConnection extends Error {
   override readonly name = "NoConnection";
 }
 
+/** PostgreSQL is reachable, but other requests have all connections. */
+export class NoFreeConnection extends NoConnection {}
+
 export interface ConnectingOptions {
   /** Whether any request waits for a connection. */
   isWanted(): boolean;

@@ -1,9 +1,11 @@
 // Which failures of statements end by themselves, with the same connection or with another one. Codes: PostgreSQL manual, appendix A.
 import pg from "pg";
 import { AppError } from "../errors/app-error.ts";
-import { NoConnection } from "./connecting.ts";
+import { NoConnection, NoFreeConnection } from "./connecting.ts";
 
 const temporaryCodes = /^(08(?!P01)|28|3D|53|57|58)|^(25P03|40001|40P01|55P03)$/;
+/** Deadlocks and serialization failures, insufficient resources such as too many connections, and the timeouts of locks, statements and transactions. */
+const busyCodes = /^(40|53|25P03|55P03|57014)/;
 const sessionEndCodes = /^(08|57P|25P03)/;
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
 const driverMessages = /timeout|terminated|Connection ended|not queryable|Query read/i;
@@ -35,6 +37,11 @@ export function isDeadlock(error: unknown): boolean {
 export function isTemporary(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return temporaryCodes.test(error.code ?? "") || isReadOnlySession(error);
   return isNetworkFailure(error);
+}
+
+/** Of the temporary failures: PostgreSQL responds, but not in time. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof pg.DatabaseError ? busyCodes.test(error.code ?? "") : error instanceof NoFreeConnection;
 }
 
 export function isConnectionLost(error: unknown): error is Error {

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { InFlightList } from "../collections/in-flight-list.ts";
-import { createConnecting, NoConnection } from "./connecting.ts";
+import { createConnecting, NoConnection, NoFreeConnection } from "./connecting.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface PoolOptions {
@@ -38,21 +38,24 @@ export function createPool(options: PoolOptions) {
   });
   pool.on("error", () => {});
 
+  const countOpen = () => pool.totalCount - connecting.size;
+  const createNoConnection = (message: string) => new (countOpen() > 0 ? NoFreeConnection : NoConnection)(message);
+
   /** Until `acquire` restores `max` after the pause, waiting requests use the open connections. Without one, all of them fail. */
   function onRefusal(error: Error): void {
-    const openCount = pool.totalCount - connecting.size;
-    if (openCount === 0) rejectWaiting(error);
-    else pool.options.max = openCount;
+    if (countOpen() === 0) rejectWaiting(error);
+    else pool.options.max = countOpen();
   }
 
   /** @throws NoConnection after `acquireTimeoutMs`, or at once if too many requests wait; the server's error if it refuses connections. */
   async function acquire(): Promise<pg.PoolClient> {
     if (pool.ending) throw new NoConnection("The pool is closed");
     // The pool's count includes requests that stopped waiting but are still in its queue.
-    if (pool.waitingCount >= waitingMax) throw new NoConnection(`${waitingMax} requests already wait for a connection`);
+    if (pool.waitingCount >= waitingMax)
+      throw createNoConnection(`${waitingMax} requests already wait for a connection`);
     if (!isPaused()) pool.options.max = options.connectionsMax;
     const { promise: rejected, reject } = Promise.withResolvers<never>();
-    const giveUp = () => reject(new NoConnection(`No connection was free for ${options.acquireTimeoutMs} ms`));
+    const giveUp = () => reject(createNoConnection(`No connection was free for ${options.acquireTimeoutMs} ms`));
     const timer = setTimeout(giveUp, options.acquireTimeoutMs);
     const entry = waiting.add(reject);
     const connected = sessions.connect();
@@ -92,7 +95,7 @@ export function createPool(options: PoolOptions) {
   }
 
   const readState = () => ({
-    total: pool.totalCount - connecting.size,
+    total: countOpen(),
     idle: pool.idleCount,
     waiting: waiting.size,
   });

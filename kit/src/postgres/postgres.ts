@@ -6,6 +6,7 @@ import { type CancellableStatement, createCancellation, findError } from "./canc
 import { currentCaller, leftBy, requireWaiting } from "./waiting-caller.ts";
 import { addToWriteScope } from "./write-scope.ts";
 import {
+  isBusy,
   isConnectionLost,
   isDeadlock,
   isMissingInSchema,
@@ -234,7 +235,8 @@ async function repeatIfUndone<T>(run: () => Promise<T>): Promise<T> {
 
 function toAppError(error: unknown): unknown {
   if (!isTemporary(error)) return error;
-  return new AppError("SERVICE_UNAVAILABLE", "The database is not reachable at the moment. Try again shortly.", {
+  const state = isBusy(error) ? "busy" : "not reachable";
+  return new AppError("SERVICE_UNAVAILABLE", `The database is ${state} at the moment. Try again shortly.`, {
     cause: error,
     retryAfterSeconds: 1,
     dependency: "database",
