@@ -111,6 +111,15 @@ describe("the outcome of a request", () => {
     expect(await outcomes(query)).toEqual(["people split 0", "people sent 1", "people sent 1"]);
   });
 
+  test("that the entity cache has a part for is `sent`, with the replica that sent the rest", async () => {
+    await restart({ ENTITY_CACHE_RATINGS: "on", SUBGRAPH_FEED_URL_RATINGS: "none" });
+    library.ratings.fault = async (response, _, __, resolveCorrectly) =>
+      respondJson(response, 200, JSON.stringify(await resolveCorrectly()), { "cache-control": "public, max-age=60" });
+    await explain(`{ book(isbn: "b1") { stars } }`);
+    const [, ratings] = await explain("{ books { stars } }");
+    expect(ratings).toMatchObject({ outcome: "sent", attempts: 1, replica: replicaOf("ratings") });
+  });
+
   test("that the entity cache has everything for is `cached`", async () => {
     await restart({ ENTITY_CACHE_RATINGS: "on", SUBGRAPH_FEED_URL_RATINGS: "none" });
     library.ratings.fault = async (response, _, __, resolveCorrectly) =>

@@ -114,6 +114,7 @@ export function compose(
   const caching = createCachingCollector();
   const values = new Map<Slot, unknown>();
   const errors: SubgraphError[] = [];
+  const replicas = new Set<string>();
   let isDataNull = false;
   let isDocumentRejected = false;
   for (const [slot, hit] of hits) {
@@ -123,6 +124,7 @@ export function compose(
   for (const { sent, result, used } of fetches) {
     if (result.kind !== "graphql") return result;
     caching.add(result.caching);
+    replicas.add(result.replica);
     if (result.data === null) isDataNull = true;
     if (result.isDocumentRejected) isDocumentRejected = true;
     for (const [slot, value] of listValues(sent, result)) if (used.has(slot)) values.set(slot, value);
@@ -134,7 +136,7 @@ export function compose(
     kind: "graphql",
     data,
     errors,
-    replica: "entity cache",
+    replica: [...replicas].join(", ") || "entity cache",
     caching: declared && { ...declared, staleIfErrorSeconds: 0, entities: undefined, needsFeed: true },
     isDocumentRejected,
   };

@@ -26,7 +26,7 @@ export interface FetchReport {
   readonly operation: string;
   /** Representations; undefined for root fields. */
   readonly entities?: number | undefined;
-  /** `entity cache` if the cache had a part. Undefined if nothing was sent. */
+  /** Several if the entity cache sent several requests, `entity cache` if it sent none. Undefined if nothing was sent. */
   readonly replica?: string | undefined;
   readonly attempts: number;
   /** Of each attempt that got no response, or one with status 5xx: its replica, and the reason. */
