@@ -1,7 +1,9 @@
 // The steps of `npm start`, in their order. Afterwards everything is stopped.
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { ConfigError } from "@tributary/kit/process/env";
 import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
@@ -117,10 +119,28 @@ async function startAll(platform: Platform, startOptions: StartOptions, runOptio
   // Gateway, REST proxy, issuer and substitutes need no database: they load their code while PostgreSQL starts. First `loop.start` publishes the
   // schemas on disk, which may differ from the committed supergraph.
   const needsDatabase = (name: PartName) => isService(name) && startOptions.only.includes(name);
-  const othersStarted = loop.start().then(() => startParts((name) => !needsDatabase(name)));
+  const othersPrepared = Promise.all([
+    loop.start(),
+    supervised.has("gateway") ? bundleGraphiql(platform, runOptions) : undefined,
+  ]);
+  const othersStarted = othersPrepared.then(() => startParts((name) => !needsDatabase(name)));
   if (startContext.postgresFolder !== undefined)
     await startDatabases(platform, startContext.postgresFolder, startOptions, runOptions);
   await Promise.all([othersStarted, startParts(needsDatabase)]);
+}
+
+/**
+ * Before the gateway, which reads the page once. Without a change of the sources it takes 50 ms of CPU time, while PostgreSQL starts. If it
+ * fails, the gateway serves the previous bundle.
+ */
+function bundleGraphiql({ startContext }: Platform, { signal }: RunOptions): Promise<void> {
+  const script = fileURLToPath(new URL("../bundle-graphiql.mjs", import.meta.url));
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script], { signal }, (_error, stdout, stderr) => {
+      for (const line of `${stdout}${stderr}`.split("\n")) if (line !== "") startContext.output.line("gateway", line);
+      resolve();
+    });
+  });
 }
 
 function findNotReady({ supervised }: Pick<Platform, "supervised">): readonly PartName[] {

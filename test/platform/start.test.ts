@@ -323,6 +323,9 @@ describe("the real platform", () => {
 
   beforeAll(async () => {
     clone = cloneRepository();
+    appendFileSync(join(clone, "gateway/graphiql/index.html"), "<!-- pulled -->");
+    // The clone lacks the file that it extends.
+    write(clone, "gateway/graphiql/tsconfig.json", "{}");
     platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), portVariables(ports));
     await platform.ready();
   });
@@ -342,6 +345,11 @@ describe("the real platform", () => {
     const byProxy = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
     expect(byProxy.status).toBe(200);
     expect(platform.output()).not.toMatch(/^[\w-]+ +\| [\d:]+ (?:warn|error)/m);
+  });
+
+  test("serves GraphiQL as its sources are", async () => {
+    const page = await fetch(`http://127.0.0.1:${ports.gateway}/graphql`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain("<!-- pulled -->");
   });
 
   test("a save is at most three lines", async () => {
@@ -385,6 +393,16 @@ describe("the real platform", () => {
     const processes = platform.processes();
     platform.child.kill("SIGKILL");
     await expect.poll(() => namesRunning(processes)).toEqual([]);
+  });
+
+  test("starts with the previous GraphiQL if the present one cannot be bundled", async () => {
+    write(clone, "gateway/graphiql/index.html", '<script type="module" src="./missing.ts"></script>');
+    const only = ["--only", "gateway"];
+    platform = startScript(join(clone, "scripts/start.ts"), only, join(clone, ".data"), portVariables(ports));
+    await platform.line(/^Tributary is/);
+    expect(platform.output()).toMatch(/^gateway +\| .*GraphiQL is not bundled: /m);
+    const page = await fetch(`http://127.0.0.1:${ports.gateway}/graphql`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain("<!-- pulled -->");
   });
 });
 
