@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type Callers, loadCallers } from "./callers.ts";
-import { createExecutions, type Execution, type PlannedRequest, toTree } from "./executions.ts";
+import {
+  createExecutions,
+  describeFailedAttempt,
+  type Execution,
+  explainAttempts,
+  findPreparation,
+  type PlannedRequest,
+  toTree,
+} from "./executions.ts";
 import { createFetcher } from "./fetcher.ts";
 import { describeOwners, loadOwners } from "./owners.ts";
 import { rememberReceipts } from "./receipts.ts";
@@ -282,6 +290,26 @@ describe("the plan", () => {
     ];
     const rows = toTree(plan).map(({ request, depth }) => `${"-".repeat(depth)}${request.fetches.join()}`);
     expect(rows).toEqual(["0", "-1", "-2", "--3", "--5", "-2", "4"]);
+  });
+
+  test("a request names the others that it waited for, without the one above it", () => {
+    const plan = [planned(0, [], 0, 10), planned(1, [], 0, 5), planned(2, [], 0, 7), planned(3, [0, 1, 2], 10, 5)];
+    const row = toTree(plan).find(({ request }) => request.fetches.includes(3));
+    expect([row?.depth, row?.otherParents.map(({ fetches }) => fetches)]).toEqual([1, [[1], [2]]]);
+  });
+
+  test("the time before the first fetch is named if it is more than 5 % of the whole", () => {
+    expect(findPreparation([planned(1, [0], 20, 80), planned(0, [], 6, 10)])).toBe(6);
+    expect(findPreparation([planned(0, [], 5, 95)])).toBeUndefined();
+  });
+
+  test("several attempts are explained by what failed, or by the entity cache", () => {
+    const once = planned(0, []);
+    expect(explainAttempts(once)).toBeUndefined();
+    expect(explainAttempts({ ...once, attempts: 2 })).toMatch(/^The entity cache sent one request without the token/);
+    expect(explainAttempts({ ...once, outcome: "retried", attempts: 2 })).toMatch(/again after the failed attempt/);
+    expect(describeFailedAttempt("http://a:1/graphql attempt-timeout")).toBe("http://a:1/graphql: no response in time");
+    expect(describeFailedAttempt("http://a:1/graphql status 503")).toBe("http://a:1/graphql status 503");
   });
 
   test("the requests of a document that was split are beside one another", () => {

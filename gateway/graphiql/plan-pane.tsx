@@ -1,6 +1,15 @@
 import { parse, print } from "graphql";
 import { useState, useSyncExternalStore } from "react";
-import { type Executions, type PlannedRequest, toTree, type TreeRow } from "./executions.ts";
+import {
+  describeFailedAttempt,
+  type Executions,
+  explainAttempts,
+  findEnd,
+  findPreparation,
+  type PlannedRequest,
+  toTree,
+  type TreeRow,
+} from "./executions.ts";
 
 /** Consecutive multiples of the golden angle are far apart on the colour wheel, however many services there are. */
 const goldenAngle = 137.5;
@@ -57,7 +66,8 @@ function Identifier({ name, value, url }: IdentifierProps) {
 function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
   const services = [...new Set(plan.map(({ subgraph }) => subgraph))].toSorted();
   const hueOf = (subgraph: string) => firstHue + services.indexOf(subgraph) * goldenAngle;
-  const endMs = Math.max(...plan.map(({ startMilliseconds, milliseconds }) => startMilliseconds + milliseconds));
+  const endMs = findEnd(plan);
+  const preparationMs = findPreparation(plan);
   return (
     // A narrow screen has no room for the result and the plan at once.
     <details open={matchMedia(`(width > ${openWidthRem}rem)`).matches}>
@@ -78,6 +88,18 @@ function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
             </tr>
           </thead>
           <tbody>
+            {preparationMs === undefined ? null : (
+              <tr className="plan-preparation">
+                <th scope="row" colSpan={2}>
+                  before the first fetch: validation, planning
+                </th>
+                <td className="plan-time">
+                  {formatMs(preparationMs)}
+                  <Bar startMs={0} durationMs={preparationMs} endMs={endMs} />
+                </td>
+                <td />
+              </tr>
+            )}
             {toTree(plan).map((row, index) => (
               <PlanRow key={index} row={row} hue={hueOf(row.request.subgraph)} endMs={endMs} />
             ))}
@@ -95,48 +117,68 @@ interface PlanRowProps {
   readonly endMs: number;
 }
 
-function PlanRow({ row: { request, depth }, hue, endMs }: PlanRowProps) {
+function PlanRow({ row: { request, depth, otherParents }, hue, endMs }: PlanRowProps) {
   const [isOpen, setOpen] = useState(false);
-  const { subgraph, outcome, paths, failedAttempts = [], bytes, startMilliseconds, milliseconds } = request;
-  const percentOf = (ms: number) => `${endMs === 0 ? 0 : (100 * ms) / endMs}%`;
-  const bar = { marginLeft: percentOf(startMilliseconds), width: percentOf(milliseconds) };
+  const { subgraph, outcome, failedAttempts = [], bytes, startMilliseconds, milliseconds } = request;
+  const paths = describePaths(request);
   const style = { "--service-hue": hue, "--depth": depth } as React.CSSProperties;
   return (
     <>
       <tr style={style}>
         <th scope="row">
           <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            <span className="plan-service">{subgraph}</span> {paths.map((path) => path || "root").join(", ")}
+            <span className="plan-service">{subgraph}</span>{" "}
+            <span className="plan-paths" title={paths}>
+              <bdi>{paths}</bdi>
+            </span>
           </button>
         </th>
         <td className={`plan-${outcome}`}>{describeOutcome(request)}</td>
         <td className="plan-time">
           {formatMs(milliseconds)}
-          <span className="plan-bar" style={bar} />
+          <Bar startMs={startMilliseconds} durationMs={milliseconds} endMs={endMs} />
         </td>
         <td className="plan-bytes">{bytes.toLocaleString("en")}</td>
       </tr>
       {failedAttempts.map((attempt, index) => (
         <tr key={index}>
           <td colSpan={4} className={`plan-${outcome}`}>
-            Failed attempt: {attempt}
+            Failed attempt: {describeFailedAttempt(attempt)}
           </td>
         </tr>
       ))}
-      {isOpen ? <PlanDetails request={request} /> : null}
+      {isOpen ? <PlanDetails request={request} otherParents={otherParents} /> : null}
     </>
   );
 }
 
-function PlanDetails({ request: { replica, attempts, operation } }: { readonly request: PlannedRequest }) {
+interface BarProps {
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly endMs: number;
+}
+
+function Bar({ startMs, durationMs, endMs }: BarProps) {
+  const percentOf = (ms: number) => `${endMs === 0 ? 0 : (100 * ms) / endMs}%`;
+  return <span className="plan-bar" style={{ marginLeft: percentOf(startMs), width: percentOf(durationMs) }} />;
+}
+
+function PlanDetails({ request, otherParents }: Omit<TreeRow, "depth">) {
+  const { replica, attempts, operation } = request;
+  const parents = otherParents.map((parent) => `${parent.subgraph} ${describePaths(parent)}`);
   return (
     <tr>
       <td colSpan={4}>
-        From {replica ?? "no replica"}, {countOf(attempts, "attempt", "attempts")}
+        From {replica ?? "no replica"}, {countOf(attempts, "attempt", "attempts")}. {explainAttempts(request)}
+        {parents.length === 0 ? null : <p>It also waited for {parents.join("; ")}.</p>}
         <pre>{print(parse(operation))}</pre>
       </td>
     </tr>
   );
+}
+
+function describePaths({ paths }: PlannedRequest): string {
+  return paths.map((path) => path || "root").join(", ");
 }
 
 function describeOutcome({ outcome, code, errors, entities }: PlannedRequest): string {

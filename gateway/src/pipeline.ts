@@ -101,6 +101,7 @@ function toExecutionRequest(
     // A response to a request with a token may depend on the caller.
     isCacheable: authorization === undefined && isCacheableGet(request),
     wantsQueryPlan: isDevelopment && headers["x-query-plan"] !== undefined,
+    startedMs,
     rejectBlocked: blocks && ((identity) => blocks.check(caller?.client, identity)),
     connection: response,
     endsAtMs: readClientDeadline(headers[deadlineHeader], startedMs),

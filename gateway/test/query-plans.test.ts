@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { json as readJson } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { FetchReport } from "../src/engine/run/fetch/fetch-reports.ts";
@@ -37,6 +41,20 @@ test("each request has its subgraph, operation, place and the fetches that it wa
   ]);
   const [books, ratings] = plan;
   expect(ratings?.startMilliseconds).toBeGreaterThan(books?.milliseconds ?? Infinity);
+});
+
+test("a start is the time since the client's request arrived, before the gateway has its body", async () => {
+  const query = "{ whoAmI }";
+  await explain(query);
+  const headers = { "content-type": "application/json", "x-query-plan": "1", expect: "100-continue" };
+  const request = requestHttp(`${gateway.url}/graphql`, { method: "POST", headers });
+  request.flushHeaders();
+  await once(request, "continue");
+  await wait(100);
+  request.end(JSON.stringify({ query }));
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  const { extensions } = (await readJson(response)) as { readonly extensions: { readonly queryPlan: FetchReport[] } };
+  expect(extensions.queryPlan[0]?.startMilliseconds).toBeGreaterThan(50);
 });
 
 describe("the outcome of a request", () => {

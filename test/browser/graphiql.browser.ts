@@ -57,13 +57,46 @@ export const graphiqlChecks: readonly Check[] = [
     name: "below the result, the plan has each fetch with its outcome, and the ids are those of the response",
     async run({ page }) {
       const plan = page.getByRole("region", { name: "Query plan" });
-      const fetches = await plan.locator("tbody tr").allInnerTexts();
+      const fetches = await plan.locator("tbody tr", { has: page.getByRole("button") }).allInnerTexts();
       assert.match(await plan.locator("summary").first().innerText(), /^\d+ fetches from 4 services, [\d.]+ ms$/);
       for (const fetch of fetches) assert.match(fetch, /\b(?:sent|cached|shared)\b/);
       assert.match(await plan.locator(".plan-ids").innerText(), /^Request [\w-]{36}\s+Trace [0-9a-f]{32}$/);
       await plan.getByRole("button").first().click();
       await plan.locator("tbody pre", { hasText: "user(id: 1)" }).waitFor();
       assert.doesNotMatch(await page.locator(".graphiql-response .view-lines").innerText(), /queryPlan/);
+    },
+  },
+  {
+    name: "the plan says what came before the first fetch, why there was a second attempt and what a fetch waited for",
+    async run({ page, url }) {
+      const newPage = await openIsolatedPage(page);
+      await newPage.route("**/graphql", (route) =>
+        route.request().postData()?.includes("AcrossFourServices")
+          ? route.fulfill({ json: { data: {}, extensions: { queryPlan: examplePlan } } })
+          : route.continue(),
+      );
+      await newPage.goto(`${url}/graphql`);
+      await newPage.locator(".graphiql-query-editor", { hasText: "query AcrossFourServices" }).waitFor();
+      await newPage.getByRole("button", { name: /Execute query/ }).click();
+      const rows = newPage.getByRole("region", { name: "Query plan" }).locator("tbody > tr");
+      await rows.first().waitFor();
+      assert.match(await rows.first().innerText(), /^before the first fetch: .*\s9\.0 ms/);
+      await rows.getByText("Failed attempt: http://users-1/graphql: no response in time").waitFor();
+      for (const button of await rows.getByRole("button").all()) await button.click();
+      await rows.getByText("From http://users-2/graphql, 2 attempts. The request was sent again").waitFor();
+      await rows.getByText("From http://orders/graphql, 2 attempts. The entity cache sent one request").waitFor();
+      await rows.getByText("It also waited for users user.").waitFor();
+      for (const button of await rows.getByRole("button").all()) await button.click();
+      for (const width of [1280, 390]) {
+        await newPage.setViewportSize({ width, height: 844 });
+        await newPage.locator(".plan > details").evaluate((details) => details.setAttribute("open", ""));
+        const path = rows.getByTitle(longPath, { exact: true });
+        const [visible, whole] = [await path.boundingBox(), await path.locator("bdi").boundingBox()];
+        assert.ok(visible && whole && visible.width > 50, "There is no room for the path.");
+        assert.ok(whole.x < visible.x, "The path is not cut.");
+        assert.ok(whole.x + whole.width <= visible.x + visible.width + 1, "The path is cut at its end.");
+      }
+      await newPage.close();
     },
   },
   {
@@ -224,6 +257,30 @@ export const graphiqlChecks: readonly Check[] = [
       );
       assert.equal(await page.locator("#graphiql-session").getAttribute("role"), "region");
     },
+  },
+];
+
+const longPath = "user.orders.lines.product.post.comments.author.posts";
+const examplePlan = [
+  {
+    ...{ subgraph: "users", outcome: "retried", fetches: [0], after: [], paths: ["user"], operation: "{ user }" },
+    ...{ replica: "http://users-2/graphql", attempts: 2, bytes: 90, startMilliseconds: 9, milliseconds: 20 },
+    failedAttempts: ["http://users-1/graphql attempt-timeout"],
+  },
+  {
+    ...{
+      subgraph: "orders",
+      outcome: "sent",
+      fetches: [1],
+      after: [],
+      paths: ["", "user.orders"],
+      operation: "{ me }",
+    },
+    ...{ replica: "http://orders/graphql", attempts: 2, bytes: 90, startMilliseconds: 9, milliseconds: 30 },
+  },
+  {
+    ...{ subgraph: "comments", outcome: "sent", fetches: [2], after: [0, 1], paths: [longPath], operation: "{ a }" },
+    ...{ replica: "http://comments/graphql", attempts: 1, bytes: 90, startMilliseconds: 40, milliseconds: 20 },
   },
 ];
 

@@ -134,6 +134,7 @@ function run(
     caller: undefined,
     isCacheable: false,
     wantsQueryPlan: false,
+    startedMs: performance.now(),
     connection: Object.assign(new EventEmitter(), { closed: false }),
     endsAtMs: Infinity,
     cpu: { documentCpuMs: 0, resultCpuMs: 0 },

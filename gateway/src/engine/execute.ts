@@ -116,12 +116,13 @@ function openDeadline(
 }
 
 function openScope(
-  { requestId, trace, subgraphs, authorization, client, caller, isCacheable, wantsQueryPlan, record }: ExecutionRequest,
+  request: ExecutionRequest,
   identity: OperationIdentity,
   receipts: OperationReceipts,
   deadline: OperationDeadline,
   callerKey: string | undefined,
 ): RequestScope {
+  const { requestId, trace, subgraphs, authorization, client, caller, isCacheable, record } = request;
   return {
     requestId,
     trace,
@@ -138,7 +139,7 @@ function openScope(
     caching: isCacheable ? createCachingCollector() : undefined,
     writes: undefined,
     responseHeaders: undefined,
-    fetchReports: wantsQueryPlan ? new FetchReports() : undefined,
+    fetchReports: request.wantsQueryPlan ? new FetchReports(request.startedMs) : undefined,
     deadline,
     record,
   };

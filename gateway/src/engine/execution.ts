@@ -35,6 +35,8 @@ export interface ExecutionRequest {
   /** Whether caches may store the result if every subgraph permits it. */
   readonly isCacheable: boolean;
   readonly wantsQueryPlan: boolean;
+  /** When the request arrived, by `performance.now`. */
+  readonly startedMs: number;
   /** Called before the operation is planned. @throws Rejection */
   readonly rejectBlocked: ((identity: OperationIdentity) => void) | undefined;
   /** The fetches are aborted when it closes. */

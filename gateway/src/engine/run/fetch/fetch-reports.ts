@@ -31,7 +31,7 @@ export interface FetchReport {
   readonly attempts: number;
   /** Of each attempt that got no response, or one with status 5xx: its replica, and the reason. */
   readonly failedAttempts?: readonly string[];
-  /** Since the first fetch could be sent. */
+  /** Since the client's request arrived. */
   readonly startMilliseconds: number;
   readonly milliseconds: number;
   /** Of the decompressed responses. */
@@ -51,8 +51,12 @@ export interface FetchProgress {
 type Unplaced = Omit<FetchReport, "after" | "paths"> & { readonly request: CompiledRequest };
 
 export class FetchReports {
-  readonly #startedMs = performance.now();
+  readonly #arrivedMs: number;
   readonly #reports: Unplaced[] = [];
+
+  constructor(arrivedMs: number) {
+    this.#arrivedMs = arrivedMs;
+  }
 
   /** @param outcome of a request that is not sent. */
   addUnsent(request: CompiledRequest, outcome: "split" | "skipped"): void {
@@ -109,7 +113,7 @@ export class FetchReports {
       operation: query,
       attempts,
       ...(failedAttempts.length > 0 ? { failedAttempts } : {}),
-      startMilliseconds: round(startedMs - this.#startedMs),
+      startMilliseconds: round(startedMs - this.#arrivedMs),
       milliseconds: round(performance.now() - startedMs),
       bytes,
     });
