@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const platformTests = "test/platform/*.test.ts";
+const browserTests = "test/browser/*.test.ts";
 /** These tests measure the heap of their process, so each file needs a process without the garbage of other files. */
 const isolatedTests = ["gateway/test/retention.test.ts", "kit/src/collections/in-flight-list.test.ts"];
 
@@ -20,12 +21,14 @@ export default defineConfig({
           // A worker imports a module once, not once for each file: saves 13 % of the time. Tests leave no state in modules.
           isolate: false,
           include: ["{kit,services,gateway,rest-proxy,supergraph,scripts,infra,test,bench}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", platformTests, ...isolatedTests],
+          exclude: ["**/node_modules/**", platformTests, browserTests, ...isolatedTests],
         },
       },
       { extends: true, test: { name: "isolated", include: isolatedTests } },
       // `npm run test:platform`: whole platforms, started from clones of the repository.
       { extends: true, test: { name: "platform", include: [platformTests] } },
+      // `npm run test:browser`: the pages of a whole platform, in Chromium.
+      { extends: true, test: { name: "browser", include: [browserTests] } },
     ],
     globalSetup: ["kit/src/testing/postgres-global-setup.ts", "kit/src/testing/compile-cache-global-setup.ts"],
     pool: "forks",

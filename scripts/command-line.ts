@@ -13,13 +13,23 @@ export class CommandError extends Error {
   }
 }
 
-/** @throws CommandError with the usage. */
+/** @throws CommandError with the usage: also for `--help`. */
 export function parseCommandLine<T extends ParseArgsConfig>(config: T, usage: string): ReturnType<typeof parseArgs<T>> {
+  let parsed: ReturnType<typeof parseArgs<T>>;
   try {
-    return parseArgs(config);
+    parsed = parseArgs(config);
   } catch (error) {
     throw createUsageError(error instanceof Error ? error.message : String(error), usage);
   }
+  if ((parsed.values as { readonly help?: unknown }).help === true)
+    throw new CommandError(usage.trimEnd(), { exitCode: 0 });
+  return parsed;
+}
+
+/** The only argument. @param what it is, such as "folder". @throws CommandError with the usage unless there is exactly one. */
+export function readOnlyArgument([first, ...others]: readonly string[], what: string, usage: string): string {
+  if (first === undefined || others.length > 0) throw createUsageError(`Write one ${what}.`, usage);
+  return first;
 }
 
 export function createUsageError(message: string, usage: string): CommandError {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
-import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
+import { CommandError, createUsageError, parseCommandLine, readOnlyArgument, runCommand } from "./command-line.ts";
 import { exchange } from "./conform/exchange.ts";
 import { readTestedService, type TestedService } from "./conform/read-service.ts";
 import { formatResult, formatSummary } from "./conform/result-text.ts";
@@ -38,9 +38,7 @@ await runCommand(async () => {
     help: { type: "boolean" },
   } as const;
   const { positionals, values } = parseCommandLine({ options, allowPositionals: true }, usage);
-  if (values.help) throw new CommandError(usage, { exitCode: 0 });
-  const [path, ...others] = positionals;
-  if (path === undefined || others.length > 0) throw createUsageError("Write one folder.", usage);
+  const path = readOnlyArgument(positionals, "folder", usage);
   if (values.feed !== undefined && values.url === undefined) throw createUsageError("--feed needs --url.", usage);
   const folder = resolve(path);
   try {
@@ -54,9 +52,8 @@ await runCommand(async () => {
         await interrupted;
       });
   } catch (error) {
-    if (error instanceof CommandError) throw new CommandError(error.message, { exitCode: 2, cause: error });
-    if (error instanceof DescriptorError) throw new CommandError(error.message, { exitCode: 2, cause: error });
-    throw error;
+    if (!(error instanceof CommandError || error instanceof DescriptorError)) throw error;
+    throw new CommandError(error.message, { exitCode: 2, cause: error });
   }
 });
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findFreePort, readServices, type Service } from "../supergraph/services.ts";
-import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
+import { CommandError, createUsageError, parseCommandLine, readOnlyArgument, runCommand } from "./command-line.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
 import { copyContract, renderContract } from "./new-service/contract.ts";
@@ -50,9 +50,7 @@ function readRequest(args: readonly string[], services: readonly Service[]): New
     force: { type: "boolean" },
   } as const;
   const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
-  if (values.help) throw new CommandError(usage, { exitCode: 0 });
-  const [service, ...others] = positionals;
-  if (service === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
+  const service = readOnlyArgument(positionals, "name", usage);
   const { extends: parent, force = false, external: isExternal, contract: contractFolder } = values;
   if (contractFolder !== undefined && !isExternal) throw createUsageError("--contract needs --external.", usage);
   if (parent !== undefined && isExternal)

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readServices } from "../supergraph/services.ts";
-import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
+import { CommandError, parseCommandLine, readOnlyArgument, runCommand } from "./command-line.ts";
 import { findDependents } from "./new-service/dependents.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { deleteLocalData } from "./new-service/local-data.ts";
@@ -29,9 +29,7 @@ function readRequest(args: readonly string[]): RemovalRequest {
   const flag = { type: "boolean", default: false } as const;
   const options = { help: flag, "keep-data": flag, force: flag };
   const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
-  if (values.help) throw new CommandError(usage, { exitCode: 0 });
-  const [name, ...others] = positionals;
-  if (name === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
+  const name = readOnlyArgument(positionals, "name", usage);
   return { name, keepData: values["keep-data"], force: values.force };
 }
 

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTaskRunner } from "../gateway/src/engine/plan/planner/task-runner.ts";
-import { createUsageError, runCommand } from "./command-line.ts";
+import { readOnlyArgument, runCommand } from "./command-line.ts";
 
 /** @returns lines: the counts, and each reason with its files. */
 export async function loadSupergraphs(folder: string): Promise<string[]> {
@@ -35,9 +35,7 @@ function reasonOf(message: string): string {
 
 if (import.meta.main) {
   await runCommand(async () => {
-    const [folder, ...others] = process.argv.slice(2);
-    if (folder === undefined || others.length > 0)
-      throw createUsageError("Write one folder.", "Usage: npm run supergraphs -- FOLDER");
+    const folder = readOnlyArgument(process.argv.slice(2), "folder", "Usage: npm run supergraphs -- FOLDER");
     const lines = await loadSupergraphs(folder);
     process.stdout.write(`${lines.join("\n")}\n`);
   });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Environment } from "@tributary/kit/process/env";
-import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
+import { CommandError, createUsageError, parseCommandLine, readOnlyArgument, runCommand } from "./command-line.ts";
 import { dataFolder, urlOf } from "./start/parts.ts";
 import { readPorts } from "./start/ports.ts";
 import { findRunningIssuer } from "./start/run-file.ts";
@@ -19,9 +19,7 @@ interface TokenArguments {
 export function readArguments(argv: readonly string[]): TokenArguments {
   const options = { help: { type: "boolean" }, scope: { type: "string" }, ttl: { type: "string" } } as const;
   const { positionals, values } = parseCommandLine({ args: [...argv], options, allowPositionals: true }, usage);
-  if (values.help) throw new CommandError(usage, { exitCode: 0 });
-  const [user, ...others] = positionals;
-  if (user === undefined || others.length > 0) throw createUsageError("Write one user.", usage);
+  const user = readOnlyArgument(positionals, "user", usage);
   if (values.ttl !== undefined && !/^\d+$/.test(values.ttl))
     throw createUsageError("--ttl must be a number of seconds.", usage);
   return { user, scope: values.scope, ttlSeconds: values.ttl === undefined ? undefined : Number(values.ttl) };

@@ -1,5 +1,6 @@
 // `npm run verify -- NAME`: runs one verification of what the tests do not cover: timing, killed processes, long runs and third-party
 // programs. Without a name it lists the verifications.
+import { runCommand } from "./command-line.ts";
 import { runVerification } from "./verify/runner.ts";
 import { verifications } from "./verify/verifications.ts";
 
@@ -9,7 +10,9 @@ const print = (line: string) => {
 const [requestedName, ...args] = process.argv.slice(2);
 const verification = verifications.find(({ name }) => name === requestedName);
 if (verification) {
-  process.exitCode = await runVerification(verification, args, print);
+  await runCommand(async () => {
+    process.exitCode = await runVerification(verification, args, print);
+  });
   // After SIGINT or SIGTERM the verification itself still runs, so this ends the process as soon as the output is written.
   process.stdout.write("", () => process.exit());
 } else {

@@ -64,8 +64,8 @@ async function checkResponse(port: number, request: LoadRequest, workload: Workl
     Accept: "application/json",
     "Accept-Encoding": "identity",
     "Content-Type": "application/json",
+    ...request.headers,
   });
-  if (request.authorization !== undefined) headers.set("Authorization", request.authorization);
   const init = request.body === undefined ? { headers } : { headers, method: "POST", body: request.body };
   const response = await fetch(`http://127.0.0.1:${port}${request.path}`, init);
   const text = await response.text();

@@ -7,6 +7,7 @@ import type { Contender, ContenderContext } from "./contender.ts";
 import { issuer } from "../graph/callers.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
 import { shopDocumentId, shopOperation } from "../workloads/operations.ts";
+import { forwardedHeaders } from "../workloads/gateway-workloads.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 
 const bench = join(import.meta.dirname, "..");
@@ -67,6 +68,21 @@ export const gateways: readonly Contender[] = [
       args: readNodeArguments("gateway"),
       // Documents are counted only with metrics.
       environment: { ...toEnvironment(context), SETTINGS_FILE: writeDocuments(context), ADMIN_PORT: "0" },
+    }),
+  },
+  {
+    ...createOurs("ours-headers", "three headers forwarded", {}),
+    workloads: ["headers"],
+    // Without fetch sharing, because a fetch with forwarded headers is not joined with others: the pair compares only what forwarding costs.
+    baseline: createOurs("ours-headers-baseline", "not forwarded", { FETCH_SHARING: "false" }),
+    baselineRatioMax: 1.06,
+    start: (context) => ({
+      args: readNodeArguments("gateway"),
+      environment: {
+        ...toEnvironment(context),
+        FETCH_SHARING: "false",
+        SETTINGS_FILE: writeHeaderRules(context),
+      },
     }),
   },
   createForCallers("ours-callers", "Tributary", callerWorkloads, () => ({})),
@@ -168,6 +184,14 @@ function writeDocuments({ folder }: ContenderContext): string {
   const documents = [{ id: shopDocumentId, text: shopOperation, ...about }];
   writeFileSync(bundle, JSON.stringify({ format: "tributary-documents", version: 1, documents }));
   writeFileSync(settings, `documents: { mode: log, file: ${bundle} }`);
+  return settings;
+}
+
+/** Returns the path of the gateway's settings. */
+function writeHeaderRules({ folder }: ContenderContext): string {
+  const settings = join(folder, "gateway.yaml");
+  const names = Object.keys(forwardedHeaders).join(", ");
+  writeFileSync(settings, `headers: { all: { request: [{ propagate: { named: [${names}] } }] } }`);
   return settings;
 }
 

@@ -7,8 +7,7 @@ export interface LoadRequest {
   readonly body?: string;
   /** Sent in `If-None-Match`. */
   readonly etag?: string;
-  /** Sent in `Authorization`. */
-  readonly authorization?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ResponseSummary {
@@ -85,11 +84,11 @@ export function openConnection({ port, localAddress = "127.0.0.1", onLost }: Con
 }
 
 /** Returns the bytes of a complete request. */
-export function toBytes(port: number, { path, body, etag, authorization }: LoadRequest): Buffer {
+export function toBytes(port: number, { path, body, etag, headers = {} }: LoadRequest): Buffer {
   const method = body === undefined ? "GET" : "POST";
   const head = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, "Accept: application/json"];
   if (etag !== undefined) head.push(`If-None-Match: ${etag}`);
-  if (authorization !== undefined) head.push(`Authorization: ${authorization}`);
+  for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`);
   if (body !== undefined) head.push("Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }

@@ -15,6 +15,9 @@ import {
 } from "./operations.ts";
 import type { Workload } from "./workload.ts";
 
+/** `ours-headers` forwards them to the subgraphs. */
+export const forwardedHeaders = { "x-tenant-id": "acme", "x-locale": "en-GB", "x-app-version": "4.2.0" };
+
 /** More than there are connections (32), so that no two requests in flight are equal. */
 const heavyVariants = 96;
 const smallVariants = 1_000;
@@ -33,6 +36,10 @@ const coldCount = 400;
 
 const executeReference = createReferenceExecutor();
 const defaults = { connections: 32, order: "in turn", isRight } as const;
+const unshareable = createRequests(smallVariants, (n) => ({
+  query: smallOperation,
+  variables: { isbn: `978-${n}` },
+}));
 const documents = createRequests(documentsCount, (n) => ({ query: createDocument(n) }));
 
 export const gatewayWorkloads: readonly Workload[] = [
@@ -58,7 +65,7 @@ export const gatewayWorkloads: readonly Workload[] = [
     ...defaults,
     name: "small-unshareable",
     title: "small, unshareable",
-    requests: createRequests(smallVariants, (n) => ({ query: smallOperation, variables: { isbn: `978-${n}` } })),
+    requests: unshareable,
   },
   {
     ...defaults,
@@ -122,6 +129,13 @@ export const gatewayWorkloads: readonly Workload[] = [
   },
   {
     ...defaults,
+    name: "headers",
+    title: "small, unshareable, with three headers",
+    isOptIn: true,
+    requests: unshareable.map((request) => ({ ...request, headers: forwardedHeaders })),
+  },
+  {
+    ...defaults,
     name: "by-text",
     title: "a registered document by its text",
     isOptIn: true,
@@ -149,7 +163,10 @@ function createColdRequests(firstDocument: number, count: number): readonly Load
 function createCallerRequests(toRequest: (index: number) => object): readonly LoadRequest[] {
   const authorizations = Array.from({ length: callersCount }, (_, caller) => authorize(caller + 1));
   const requests = createRequests(callerRequestsCount, toRequest);
-  return requests.map((request, n) => ({ ...request, authorization: authorizations[n % callersCount] as string }));
+  return requests.map((request, n) => ({
+    ...request,
+    headers: { Authorization: authorizations[n % callersCount] as string },
+  }));
 }
 
 /** Returns a function from an index to a number from 0 to `count` - 1, the same in every run; number `n` has the weight 1 / (n + 1) ** 1.1. */

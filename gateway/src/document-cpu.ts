@@ -1,5 +1,5 @@
-// Counts the CPU time of the main thread that one request takes. admit/charges.ts debits it from the caller's rate limit, and admission ranks callers
-// by it.
+// Counts the CPU time of the main thread that one request takes. admit/charges.ts debits the part for documents from the caller's
+// rate limit, and admission ranks callers by the sum.
 
 /** Milliseconds for a large body and its variables, a new document, a new plan (without the planner's threads) and introspection. */
 export interface DocumentCpu {

@@ -12,12 +12,14 @@ const abortedFetches = [
   { during: "an entity fetch", query: "{ bestBook { title author { name } } }", held: ["books"], later: "people" },
   { during: "parallel fetches", query: "{ books { title stars author { name } } }", held: ["people", "ratings"] },
 ] as const;
+/** Only the deadline of the request ends a fetch. */
+const environment = { REQUEST_TIMEOUT_MS: "500", SUBGRAPH_TIMEOUT_MS: "300000" };
 let library: Library;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
   library = await startLibrary();
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "500" } });
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment });
   // Planning takes longer the first time.
   const aborted = abortedFetches.map(({ query }) => query);
   for (const query of [...aborted, "{ books { title stars } whoAmI }", "{ whoAmI }", addBook, addAndRename])
@@ -89,6 +91,17 @@ test("when the client disconnects a mutation in flight is completed, and the rem
   await finished;
   expect((await gateway.send("{ whoAmI }")).status).toBe(200);
   expect(library.people.requests.map(({ body }) => body.query)).not.toContainEqual(expect.stringContaining("rename"));
+});
+
+test("a mutation whose client has disconnected ends at the deadline of the request", async () => {
+  const silent = silence(library.books);
+  const client = new AbortController();
+  const requested = gateway.send(addBook, { signal: client.signal }).catch((error: Error) => error.name);
+  const subgraphResponse = await silent;
+  const ended = once(subgraphResponse, "close");
+  client.abort();
+  await Promise.all([requested, gateway.seen("client-disconnected"), ended]);
+  expect(subgraphResponse.writableFinished).toBe(false);
 });
 
 const deadlineOf = (subgraph: Library["people"]) => Number(subgraph.requests[0]?.headers["x-deadline-ms"]);

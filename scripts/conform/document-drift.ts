@@ -10,7 +10,7 @@ export interface Drift {
   readonly got: string;
 }
 
-export const missing = "missing";
+const missing = "missing";
 const shownCharsMax = 200;
 
 /** Of the REST routes and the components. The innermost places that differ. */

@@ -1,6 +1,5 @@
 // The entities of a subgraph, and keys of some that exist, found by its own root fields.
 import {
-  type ConstDirectiveNode,
   getNamedType,
   getNullableType,
   type GraphQLObjectType,
@@ -9,11 +8,10 @@ import {
   isListType,
   isObjectType,
   isRequiredArgument,
-  Kind,
 } from "graphql";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { memberOf } from "../../supergraph/contract/json-members.ts";
-import { buildExecutableSchema } from "../start/substitute/subgraph-schema.ts";
+import { buildExecutableSchema, readKeyDirectives } from "../start/substitute/subgraph-schema.ts";
 import { createExamples, firstUser } from "./examples.ts";
 import type { Subject } from "./subject.ts";
 
@@ -38,10 +36,10 @@ const keysMax = 3;
 export function findEntities(subject: Subject): Promise<readonly KnownEntity[]> {
   return subject.remember("entities", async () => {
     const schema = buildExecutableSchema(subject.sdl);
+    const keys = readKeyDirectives(subject.sdl);
     const found: KnownEntity[] = [];
-    for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-      const typeName = type.name;
-      const key = findKey(type);
+    for (const { name: typeName } of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+      const key = keys.get(typeName)?.find(({ isResolvable }) => isResolvable)?.fields;
       if (key === undefined) continue;
       const lists = findLists(schema, typeName);
       const known = lists.length > 0 ? await findKnown(subject, { typeName, key }, lists) : undefined;
@@ -51,21 +49,6 @@ export function findEntities(subject: Subject): Promise<readonly KnownEntity[]> 
     }
     return found;
   });
-}
-
-/** Of the first `@key` that the subgraph resolves. */
-function findKey({ astNode, extensionASTNodes }: GraphQLObjectType): string | undefined {
-  const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
-  return directives.map(readKey).find((key) => key !== undefined);
-}
-
-function readKey({ name, arguments: given = [] }: ConstDirectiveNode): string | undefined {
-  if (name.value !== "key" && name.value !== "federation__key") return undefined;
-  const valueOf = (argument: string) => given.find((one) => one.name.value === argument)?.value;
-  const resolvable = valueOf("resolvable");
-  if (resolvable?.kind === Kind.BOOLEAN && !resolvable.value) return undefined;
-  const fields = valueOf("fields");
-  return fields?.kind === Kind.STRING ? fields.value : undefined;
 }
 
 /** The response names from the root to a list of entities, with its selection. */

@@ -1,9 +1,9 @@
 // Requests that are valid by the contract: examples of its OpenAPI document, values made from its schemas, and ids of its own lists.
 import { randomUUID } from "node:crypto";
-import { sample } from "openapi-sampler";
 import { isJsonObject } from "@tributary/kit/json/json";
 import { entriesOf, listOf, memberOf, resolveReference } from "../../supergraph/contract/json-members.ts";
 import { findRoutePath, joinServicePath } from "../../supergraph/contract/rest-paths.ts";
+import { exampleOf } from "../start/substitute/openapi-example.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestOptions, RestOperation, Subject } from "./subject.ts";
 
@@ -123,11 +123,7 @@ export function bodyOf({ operation, document }: RestOperation): RequestBody | un
   const [entry] = entriesOf(memberOf(resolveReference(document, operation["requestBody"]), "content"));
   if (entry === undefined) return undefined;
   const [type, media] = entry;
-  const [named] = entriesOf(memberOf(media, "examples"));
-  const schema = memberOf(media, "schema");
-  const made = () => (isJsonObject(schema) ? sample(schema, { quiet: true, skipReadOnly: true }, document) : {});
-  const value = memberOf(media, "example") ?? memberOf(resolveReference(document, named?.[1]), "value") ?? made();
-  return { type, value: withUniqueAddresses(value) };
+  return { type, value: withUniqueAddresses(exampleOf(media, document, { ofRequest: true }) ?? {}) };
 }
 
 /** A mail address is often unique. */

@@ -1,4 +1,4 @@
-import { request as openRequest } from "node:http";
+import { createHttpClient } from "../verify/traffic/http-client.ts";
 
 export interface ConformRequest {
   readonly method: string;
@@ -22,33 +22,24 @@ const responseTimeoutMs = 10_000;
 const shownCharsMax = 300;
 
 /** Each request has a connection of its own. Never rejects. @param headersOnly for a stream: the body is not read. */
-export function exchange(request: ConformRequest, headersOnly = false): Promise<Exchange> {
-  const { method, url, headers, body } = request;
-  return new Promise((resolve) => {
-    const fail = (reason: string) => resolve({ request, status: 0, headers: {}, text: reason, json: undefined });
-    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-    const sent = openRequest(url, { method, headers: { ...headers, ...length }, agent: false });
-    sent.setTimeout(responseTimeoutMs, () => {
-      fail(`no response within ${responseTimeoutMs / 1_000} s`);
-      sent.destroy();
-    });
-    sent.once("error", (error) => fail(error.message));
-    sent.once("response", (response) => {
-      const chunks: Buffer[] = [];
-      const finish = () => {
-        const text = Buffer.concat(chunks).toString();
-        const fields = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-        const received = Object.fromEntries(fields) as Record<string, string>;
-        resolve({ request, status: response.statusCode ?? 0, headers: received, text, json: parseJson(text) });
-        if (headersOnly) sent.destroy();
-      };
-      if (headersOnly) return finish();
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.once("end", finish);
-      response.once("error", (error) => fail(error.message));
-    });
-    sent.end(body);
-  });
+export async function exchange(request: ConformRequest, headersOnly = false): Promise<Exchange> {
+  const { origin, pathname, search } = new URL(request.url);
+  const client = createHttpClient(origin, responseTimeoutMs);
+  try {
+    const { status, headers, text } = await client.send({ ...request, path: pathname + search, headersOnly });
+    const received = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    return { request, status, headers: Object.fromEntries(received), text, json: parseJson(text) };
+  } catch (error) {
+    return {
+      request,
+      status: 0,
+      headers: {},
+      text: error instanceof Error ? error.message : String(error),
+      json: undefined,
+    };
+  } finally {
+    client.close();
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type DocumentNode, Kind, type ObjectTypeDefinitionNode, parse, type TypeNode } from "graphql";
+import { getNamedType, isObjectType } from "graphql";
 import { composeSubgraphs } from "../../supergraph/compose.ts";
 import type { Service } from "../../supergraph/services.ts";
 import { readSubgraphs } from "../../supergraph/subgraphs.ts";
+import { buildExecutableSchema, readEntityKeys } from "../start/substitute/subgraph-schema.ts";
 
 const shownFilesMax = 20;
 const searchedFile = /\.(?:ts|mjs|json|ya?ml|md)$/;
@@ -20,44 +21,25 @@ export function findDependents(
 }
 
 function findDependentSubgraphs(root: string, services: readonly Service[], name: string): readonly string[] {
-  const others = services.filter((service) => service.name !== name);
-  const ownedEntities = findOwnedEntities(readSchema(root, `services/${name}`));
-  const dependents = others.flatMap((other) => {
-    const usedEntities = objectTypeNamesOf(readSchema(root, other.folder)).filter((type) => ownedEntities.has(type));
-    return usedEntities.length === 0 ? [] : [`services/${other.name}/schema.graphql uses ${usedEntities.join(", ")}`];
+  const sources = readSubgraphs(root, services);
+  const others = sources.filter((source) => source.name !== name);
+  const ownedEntities = findOwnedEntities(sources.find((source) => source.name === name)?.sdl ?? "");
+  const dependents = others.flatMap(({ file, sdl = "" }) => {
+    const types = buildExecutableSchema(sdl).getTypeMap();
+    const usedEntities = ownedEntities.filter((type) => isObjectType(types[type]));
+    return usedEntities.length === 0 ? [] : [`${file} uses ${usedEntities.join(", ")}`];
   });
-  const composition = composeSubgraphs(readSubgraphs(root, others));
+  const composition = composeSubgraphs(others);
   if (composition.ok) return dependents;
   const firstLines = composition.errors.map(({ message }) => message.split("\n")[0]);
   return [...dependents, ...firstLines.map((line) => `composition: ${line}`)];
 }
 
 /** Those that a field of Query returns: a schema's other entities belong to other services. */
-function findOwnedEntities({ definitions }: DocumentNode): ReadonlySet<string> {
-  const objectTypes = definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
-  const rootFields = objectTypes.filter(({ name }) => name.value === "Query").flatMap(({ fields = [] }) => fields);
-  const returnedTypes = new Set(rootFields.map(({ type }) => namedTypeOf(type)));
-  const entities = objectTypes.filter(hasKey).map(({ name }) => name.value);
-  return new Set(entities.filter((entity) => returnedTypes.has(entity)));
-}
-
-function hasKey({ directives = [] }: ObjectTypeDefinitionNode): boolean {
-  return directives.some((directive) => directive.name.value === "key");
-}
-
-/** `Post` for the type `[Post!]!`. */
-function namedTypeOf(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
-}
-
-function objectTypeNamesOf({ definitions }: DocumentNode): readonly string[] {
-  return definitions.flatMap((node) =>
-    node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.OBJECT_TYPE_EXTENSION ? [node.name.value] : [],
-  );
-}
-
-function readSchema(root: string, folder: string): DocumentNode {
-  return parse(readFileSync(join(root, folder, "schema.graphql"), "utf8"));
+function findOwnedEntities(sdl: string): readonly string[] {
+  const rootFields = Object.values(buildExecutableSchema(sdl).getQueryType()?.getFields() ?? {});
+  const returnedTypes = new Set(rootFields.map(({ type }) => getNamedType(type).name));
+  return [...readEntityKeys(sdl).keys()].filter((entity) => returnedTypes.has(entity));
 }
 
 /** The files that import from the service's folder, read it by a relative path or link to it. */

@@ -41,8 +41,8 @@ test.each<[Partial<NewServiceNames>, RegExp]>([
   [{ entity: "URLPart" }, /write Url, not URL/],
   [{ plural: "Q9Part" }, /^The plural of Q9Part has to differ from it.* --plural Q9PartList/],
   [
-    { entity: "Post", plural: "Posts" },
-    /^The service posts has .*Query\.post, Query\.posts.* already\. Choose another --entity or --plural\.$/,
+    { entity: "Comment", plural: "Comments" },
+    /^Comment does not fit the other schemas:\n[^]*"Query\.comments?"[^]*\nChoose another --entity or --plural\.$/,
   ],
   [{ entity: "Reference", plural: "References" }, /^--entity Reference does not work: references has another meaning/],
   [{ entity: "Date", plural: "Dates" }, /^--entity Date does not work: Date has another meaning.*such as SalesDate\.$/],

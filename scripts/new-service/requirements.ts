@@ -1,30 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ConstDirectiveNode, type DocumentNode, Kind, parse, type TypeNode } from "graphql";
+import { isObjectType } from "graphql";
+import { composeSubgraphs } from "../../supergraph/compose.ts";
 import { findDescriptorProblems, type Service } from "../../supergraph/services.ts";
+import { readSubgraphs } from "../../supergraph/subgraphs.ts";
+import { buildExecutableSchema, readEntityKeys } from "../start/substitute/subgraph-schema.ts";
 import { entityPattern, type NewServiceNames, spell } from "./names.ts";
-import { authorType, findTakenIdentifiers, renderTemplate } from "./template.ts";
+import { findTakenIdentifiers, renderTemplate } from "./template.ts";
 
 /** A cache group is named by the service, `:on-` and an id: with 10 digits at most 32 characters, which every cache supports (RFC 9875). */
 const nameLengthMax = 18;
 const entityLengthMax = 30;
 /** Keywords of PostgreSQL that a plural can be. */
 const reservedTables = new Set(["analyse", "grants", "references", "values"]);
-const sharedCoordinate = /^(?:Query|Mutation|DateTime|PageInfo(?:\..*)?)$/;
 
 interface RoutesTable {
   readonly routes: readonly { readonly id: string; readonly path: string; readonly service: string }[];
-}
-
-interface NamedSchema {
-  readonly name: string;
-  readonly document: DocumentNode;
-}
-
-interface ObjectType {
-  readonly name: string;
-  readonly directives: readonly ConstDirectiveNode[];
-  readonly fields: readonly { readonly name: string; readonly type: TypeNode }[];
 }
 
 interface OpenApiSchemas {
@@ -39,11 +30,10 @@ interface OpenApiSchemas {
 export function findProblems(root: string, services: readonly Service[], names: NewServiceNames): readonly string[] {
   const nameProblems = [...findNameProblems(root, names, services), ...findEntityProblems(names)];
   if (nameProblems.length > 0) return nameProblems;
-  const schemas = services.map(({ name, folder }) => ({ name, document: readSchema(join(root, folder)) }));
-  const parents = findParents(root, schemas);
+  const parents = findParents(root, services);
   if (names.parent !== undefined && !parents.includes(names.parent))
     return [describeUnknownParent(names.parent, parents)];
-  return [...findTypeCollisions(schemas, names), ...findRouteCollisions(root, names)];
+  return [...findCompositionProblems(root, services, names), ...findRouteCollisions(root, names)];
 }
 
 export function findNameProblems(
@@ -87,38 +77,16 @@ function findSpellingProblem(option: string, name: string): string | undefined {
   return undefined;
 }
 
-function readSchema(folder: string): DocumentNode {
-  return parse(readFileSync(join(folder, "schema.graphql"), "utf8"));
-}
-
-function objectTypesOf({ definitions }: DocumentNode): readonly ObjectType[] {
-  return definitions.flatMap((node) => {
-    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION && node.kind !== Kind.OBJECT_TYPE_EXTENSION) return [];
-    const fields = (node.fields ?? []).map(({ name, type }) => ({ name: name.value, type }));
-    return [{ name: node.name.value, directives: node.directives ?? [], fields }];
-  });
-}
-
 /** The entities that a new one can belong to: their key is one field `id: ID!`, whose values are whole numbers. */
-function findParents(root: string, schemas: readonly NamedSchema[]): readonly string[] {
-  const types = schemas.flatMap(({ document }) => objectTypesOf(document)).filter(hasIdKey);
+function findParents(root: string, services: readonly Service[]): readonly string[] {
+  const types = readSubgraphs(root, services).flatMap(({ sdl = "" }) => {
+    const byId = [...readEntityKeys(sdl)].filter(([, keys]) => keys.some((key) => key.join() === "id"));
+    const schema = buildExecutableSchema(sdl);
+    return byId.map(([type]) => schema.getType(type)).filter(isObjectType);
+  });
+  const withId = types.filter((type) => String(type.getFields()["id"]?.type) === "ID!");
   const uuids = findTypesWithUuids(root);
-  return [...new Set(types.map(({ name }) => name))].filter((name) => !uuids.has(name));
-}
-
-function hasIdKey({ directives, fields }: ObjectType): boolean {
-  const idField = fields.find(({ name }) => name === "id");
-  const keys = directives.filter((directive) => directive.name.value === "key");
-  return isNonNullId(idField?.type) && keys.some((key) => stringArgumentOf(key, "fields") === "id");
-}
-
-function isNonNullId(type: TypeNode | undefined): boolean {
-  return type?.kind === Kind.NON_NULL_TYPE && type.type.kind === Kind.NAMED_TYPE && type.type.name.value === "ID";
-}
-
-function stringArgumentOf(directive: ConstDirectiveNode, name: string): string | undefined {
-  const value = directive.arguments?.find((argument) => argument.name.value === name)?.value;
-  return value?.kind === Kind.STRING ? value.value : undefined;
+  return [...new Set(withId.map(({ name }) => name))].filter((name) => !uuids.has(name));
 }
 
 /** Only the REST schemas have the format of an id. */
@@ -135,27 +103,20 @@ function describeUnknownParent(parent: string, parents: readonly string[]): stri
   return `--extends ${parent} is not possible: it takes an entity whose key is one field id: ID! with whole numbers. These are ${parents.toSorted().join(", ")}.`;
 }
 
-function findTypeCollisions(schemas: readonly NamedSchema[], names: NewServiceNames): readonly string[] {
-  // Types of other services to which the new service adds fields. `Post` and `Post.id` may be in both subgraphs; another field of Post may not.
-  const extendedTypes = [authorType, names.parent];
-  const isShared = (coordinate: string) =>
-    sharedCoordinate.test(coordinate) ||
-    extendedTypes.some((type) => coordinate === type || coordinate === `${type}.id`);
-  const newSchema = parse(renderTemplate(names).get("schema.graphql") ?? "");
-  const newCoordinates = coordinatesOf(newSchema).filter((coordinate) => !isShared(coordinate));
-  return schemas.flatMap(({ name, document }) => {
-    const existing = new Set(coordinatesOf(document));
-    const taken = newCoordinates.filter((coordinate) => existing.has(coordinate));
-    if (taken.length === 0) return [];
-    return [`The service ${name} has ${taken.join(", ")} already. Choose another --entity or --plural.`];
-  });
-}
-
-/** Each type as `Post`, and each field as `Post.title`. */
-function coordinatesOf(document: DocumentNode): readonly string[] {
-  const fields = objectTypesOf(document).flatMap((type) => type.fields.map(({ name }) => `${type.name}.${name}`));
-  const types = document.definitions.flatMap((node) => ("name" in node && node.name ? [node.name.value] : []));
-  return [...new Set([...types, ...fields])];
+/** With the schemas of all other services. */
+function findCompositionProblems(
+  root: string,
+  services: readonly Service[],
+  names: NewServiceNames,
+): readonly string[] {
+  const { service: name, team: owner, entity } = names;
+  const folder = `services/${name}`;
+  const sdl = renderTemplate(names).get("schema.graphql");
+  const source = { name, folder, url: "", owner, file: `${folder}/schema.graphql`, sdl };
+  const composition = composeSubgraphs([...readSubgraphs(root, services), source]);
+  if (composition.ok) return [];
+  const reasons = composition.errors.map(({ message }) => `  ${message.split("\n")[0]}\n`);
+  return [`${entity} does not fit the other schemas:\n${reasons.join("")}Choose another --entity or --plural.`];
 }
 
 function findRouteCollisions(root: string, { plural, entity }: NewServiceNames): readonly string[] {

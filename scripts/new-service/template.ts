@@ -19,7 +19,7 @@ const { version: currentVersion } = JSON.parse(
   readFileSync(new URL("../../kit/package.json", import.meta.url), "utf8"),
 ) as { readonly version: string };
 /** The type of an entity's author. */
-export const authorType = "User";
+const authorType = "User";
 
 /** Every name in code that is not a member: not after a dot, and not before a colon. */
 const identifierPattern = /(?<![.\w])[A-Za-z_]\w*(?!\w|\??:)/g;

@@ -45,14 +45,8 @@ async function findSeededScale(seeding: Seeding, superuserUrl: string): Promise<
     return new Set(rows.map(({ name }) => name));
   });
   const services = serviceNames.filter((name) => databaseNames.has(name));
-  const urls = services.map((name) => [name, toDatabaseUrl(superuserUrl, name)] as const);
+  const urls = services.map((name) => [name, new URL(`/${name}`, superuserUrl).href] as const);
   return seeding.findScale(Object.fromEntries(urls));
-}
-
-function toDatabaseUrl(serverUrl: string, databaseName: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${databaseName}`;
-  return url.href;
 }
 
 async function replaceOtherScale(

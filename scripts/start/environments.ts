@@ -75,8 +75,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       SETTINGS_FILE: inherited["SETTINGS_FILE"] || join(root, "supergraph/gateway.yaml"),
       ISSUER_URL: issuerUrl(context),
       REST_PROXY_URL: urlOf(ports["rest-proxy"]),
-      ...subgraphUrls(context),
-      ...entityCacheVariables(context),
+      ...gatewayVariables(addressesOf(context)),
     };
   if (name === "rest-proxy")
     return {
@@ -88,8 +87,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       // Client developers see the headers of a deprecated version, and no request gets 410.
       DEPRECATED_VERSIONS: inherited["DEPRECATED_VERSIONS"] || "1=-30d",
       SUNSET_VERSIONS: inherited["SUNSET_VERSIONS"] || "1=+180d",
-      ...serviceUrls(context),
-      ...feedUrls(context),
+      ...restProxyVariables(addressesOf(context)),
     };
   // The issuer. With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
@@ -116,22 +114,42 @@ function substituteVariables(
   return { SUBSTITUTE: JSON.stringify(config) };
 }
 
-/** Without a change feed the entity cache would not see changes. */
-function entityCacheVariables(context: PartContext): Record<string, string> {
-  const variables: Record<string, string> = {};
-  for (const name of serviceNames) {
-    const url = feedUrlOf(name, context);
-    if (url === undefined) continue;
-    variables[`ENTITY_CACHE_${toVariablePrefix(name)}`] = "on";
-    variables[`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`] = url;
-  }
-  return variables;
+export interface ServiceAddresses {
+  readonly name: string;
+  readonly graphqlUrl: string;
+  readonly restUrl: string;
+  readonly feedUrl: string | undefined;
 }
 
-function feedUrls(context: PartContext): Record<string, string> {
-  return Object.fromEntries(
-    serviceNames.map((name) => [`${toVariablePrefix(name)}_FEED_URL`, feedUrlOf(name, context) ?? "none"]),
-  );
+/** The variables of the gateway. Without a change feed the entity cache would not see changes. */
+export function gatewayVariables(services: readonly ServiceAddresses[]): Record<string, string> {
+  const variables = services.flatMap(({ name, graphqlUrl, feedUrl }): readonly (readonly [string, string])[] => {
+    const prefix = toVariablePrefix(name);
+    const url = [`SUBGRAPH_URL_${prefix}`, graphqlUrl] as const;
+    if (feedUrl === undefined) return [url];
+    return [url, [`ENTITY_CACHE_${prefix}`, "on"], [`SUBGRAPH_FEED_URL_${prefix}`, feedUrl]];
+  });
+  return Object.fromEntries(variables);
+}
+
+/** The variables of the REST proxy. */
+export function restProxyVariables(services: readonly ServiceAddresses[]): Record<string, string> {
+  const variables = services.flatMap(({ name, restUrl, feedUrl = "none" }) => {
+    const prefix = toVariablePrefix(name);
+    return [[`${prefix}_URL`, restUrl] as const, [`${prefix}_FEED_URL`, feedUrl] as const];
+  });
+  return Object.fromEntries(variables);
+}
+
+function addressesOf(context: PartContext): readonly ServiceAddresses[] {
+  const { ports, addresses, substitutes } = context;
+  return serviceNames.map((name) => {
+    const restUrl = addresses.get(name) ?? urlOf(portOf(ports, name));
+    // A substitute has the path of the platform's own services.
+    const external = substitutes.has(name) ? undefined : externalOf(name);
+    const graphqlUrl = `${restUrl}${external?.graphqlPath ?? "/graphql"}`;
+    return { name, restUrl, graphqlUrl, feedUrl: feedUrlOf(name, context) };
+  });
 }
 
 /** A substitute has no change feed, and an external service may have none. `addresses` are of external services that run already. */
@@ -145,25 +163,4 @@ function feedUrlOf(name: ServiceName, { ports, substitutes, addresses, inherited
 
 export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartContext, "ports" | "secrets">): string {
   return `postgres://${service}:${secrets.databasePasswords[service]}@127.0.0.1:${ports.postgres}/${service}`;
-}
-
-function subgraphUrls(context: PartContext): Record<string, string> {
-  return Object.fromEntries(
-    serviceNames.map((name) => {
-      // A substitute has the path of the platform's own services.
-      const external = context.substitutes.has(name) ? undefined : externalOf(name);
-      return [
-        `SUBGRAPH_URL_${toVariablePrefix(name)}`,
-        `${originOf(name, context)}${external?.graphqlPath ?? "/graphql"}`,
-      ];
-    }),
-  );
-}
-
-function serviceUrls(context: PartContext): Record<string, string> {
-  return Object.fromEntries(serviceNames.map((name) => [`${toVariablePrefix(name)}_URL`, originOf(name, context)]));
-}
-
-function originOf(name: ServiceName, { ports, addresses }: PartContext): string {
-  return addresses.get(name) ?? urlOf(portOf(ports, name));
 }

@@ -13,7 +13,6 @@ import {
 } from "./parts.ts";
 
 export interface StartOptions {
-  readonly help: boolean;
   /** The databases to delete. `all` has no effect if no part that starts has a database. */
   readonly fresh: "all" | readonly ServiceName[];
   /** 1 to 100. Replaces seeded databases of another scale; undefined replaces nothing. */
@@ -39,7 +38,7 @@ export interface RemoteAddresses {
 
 const scaleMax = 100;
 
-export const usage = `Usage: npm start -- [options]
+const usage = `Usage: npm start -- [options]
 
 Starts the whole platform on this machine: PostgreSQL, the local issuer, the services, the gateway, the REST proxy.
 A service whose tables are empty and were never seeded is seeded. Existing data remains unless an option deletes it:
@@ -73,7 +72,7 @@ export function readOptions(args: readonly string[], environment: Environment = 
   const scale = texts.scale === undefined ? undefined : readScale(texts.scale);
   const { only, substitutes, remote } = readParts(texts);
   const placed = placeExternalServices(only, substitutes, environment);
-  return { help: texts.help, fresh: readFresh(texts, placed.only), scale, remote, ...placed };
+  return { fresh: readFresh(texts, placed.only), scale, remote, ...placed };
 }
 
 /** Of those in `only`: one that runs already has an address, one without a command gets a mock of its contract. */

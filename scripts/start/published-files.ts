@@ -1,9 +1,10 @@
 // supergraph.graphql and routes.json in the data folder, read by the gateway and the REST proxy. The dev loop replaces them.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, type GraphQLSchema, parse } from "graphql";
 import { publishedFiles } from "./parts.ts";
 import { CommandError } from "../command-line.ts";
+import { replaceFile } from "../replace-file.ts";
 
 export function publishCommitted(root: string, dataDir: string): void {
   const published = publishedFiles(dataDir);
@@ -21,12 +22,6 @@ export function publishIfChanged(file: string, content: string): boolean {
   if (existsSync(file) && readFileSync(file, "utf8") === content) return false;
   replaceFile(file, content);
   return true;
-}
-
-/** Writes atomically: a reader sees the old or the new content. */
-function replaceFile(file: string, content: string | Buffer): void {
-  writeFileSync(`${file}.tmp`, content);
-  renameSync(`${file}.tmp`, file);
 }
 
 /** A breaking change, such as a removed field: the gateway must load the new supergraph before the service restarts, otherwise after it. */

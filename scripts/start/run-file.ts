@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
 import { CommandError } from "../command-line.ts";
+import { replaceFile } from "../replace-file.ts";
 
 export interface RunInfo {
   /** Absent if the start has no issuer. */
@@ -37,7 +38,8 @@ export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   const file = fileIn(dataDir);
   const supervisor = identifySelf();
   let parts = replaceStaleFile(file, supervisor, info); // At first the processes that a killed supervisor has recorded.
-  const save = () => replaceContent(file, { supervisor, parts, issuerUrl: info.issuerUrl });
+  const save = () =>
+    replaceFile(file, JSON.stringify({ supervisor, parts, issuerUrl: info.issuerUrl } satisfies RunRecord));
   return {
     add(name, pid) {
       const identity = identifyProcess(pid); // Undefined if the process has already ended.
@@ -96,12 +98,6 @@ function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunIn
     rmSync(temporary, { force: true });
     rmSync(moved, { force: true });
   }
-}
-
-function replaceContent(file: string, run: RunRecord): void {
-  const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(run));
-  renameSync(temporary, file);
 }
 
 function readRun(file: string): RunRecord | undefined {

@@ -1,4 +1,5 @@
 // The steps of `npm start`, in their order. Afterwards everything is stopped.
+import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "@tributary/kit/process/env";
@@ -7,7 +8,7 @@ import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";
 import type { Keys } from "./keys.ts";
 import { type StartContext, type StartContextOptions, prepareStart } from "./start-context.ts";
-import { readOptions, type StartOptions, usage } from "./options.ts";
+import { readOptions, type StartOptions } from "./options.ts";
 import { discoverRemote } from "./against/remote-link.ts";
 import {
   entryOf,
@@ -59,8 +60,7 @@ const logDelayMs = 500;
 export async function runPlatform(runOptions: RunOptions): Promise<number> {
   try {
     const startOptions = readOptions(runOptions.args, runOptions.environment);
-    if (startOptions.help) runOptions.write(usage);
-    else await runUntilAborted(startOptions, runOptions);
+    await runUntilAborted(startOptions, runOptions);
     return 0;
   } catch (error) {
     if (runOptions.signal.aborted) return 0; // Errors during a stop are its consequence.
@@ -243,9 +243,6 @@ function killAll({ supervised, postgres, typeCheck }: Platform): void {
   postgres?.then((server) => server.kill()).catch(() => {}); // PostgreSQL did not start.
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "./parts.ts";
 import { CommandError } from "../command-line.ts";
+import { replaceFile } from "../replace-file.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
@@ -27,9 +28,7 @@ export function loadSecrets(dataDir: string): Secrets {
   if (missingKeys.length === 0 && servicesWithoutPassword.length === 0) return stored as Secrets;
   const databasePasswords = { ...stored.databasePasswords, ...createSecrets(servicesWithoutPassword) };
   const secrets = { ...stored, ...createSecrets(missingKeys), databasePasswords } as Secrets;
-  const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  renameSync(temporary, file);
+  replaceFile(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;
 }
 

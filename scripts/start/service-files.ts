@@ -1,5 +1,5 @@
 // Without these files `npm start`, composition or `npm ci` would fail later, with a less clear error.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subgraph } from "../../supergraph/subgraphs.ts";
 import { CommandError } from "../command-line.ts";
@@ -19,7 +19,7 @@ const requiredFiles = [
 
 const filesOfContract = [
   { path: "schema.graphql", why: "its part of the supergraph" },
-  { path: "openapi.yaml", why: "its REST routes (or openapi.json); a service without any has `paths: {}`" },
+  { path: "openapi.{yaml,yml,json}", why: "its REST routes; a service without any has `paths: {}`" },
 ] as const;
 
 /** A mock needs only a schema, a service that runs at the remote nothing. @throws CommandError with all problems. */
@@ -44,11 +44,7 @@ function findMissingFiles(
   if (substitute === "remote") return [];
   const files = external ? filesOfContract : requiredFiles;
   const needed = files.filter(({ path }) => substitute !== "mock" || path === "schema.graphql");
-  const hasFile = (path: string) =>
-    [path, path.replace(/\.yaml$/, ".yml"), path.replace(/\.yaml$/, ".json")].some((name) =>
-      existsSync(join(root, folder, name)),
-    );
-  const missing = needed.filter(({ path }) => !hasFile(path));
+  const missing = needed.filter(({ path }) => globSync(path, { cwd: join(root, folder) }).length === 0);
   if (missing.length === 0) return [];
   return [
     `${folder}/service.json describes the service ${name} (${owner}), but these files are missing:`,

@@ -46,7 +46,6 @@ export async function showStatus({ args, environment, write }: StatusOptions): P
     },
     usage,
   );
-  if (values.help) throw new CommandError(usage.trimEnd(), { exitCode: 0 });
   const targets = values.url?.map(toTarget) ?? listParts(environment);
   const readings = await Promise.all(targets.map(read));
   if (values.json) write(`${JSON.stringify(readings.map(toJson), undefined, 2)}\n`);

@@ -1,5 +1,5 @@
 // The command line of `npm run verify -- NAME`, for runner.ts: parses the options of one verification, and formats the text of `--help`.
-import { parseArgs } from "node:util";
+import { createUsageError, parseCommandLine } from "../command-line.ts";
 import type { Options, OptionValues, Verification } from "./verification.ts";
 
 type Value = Options[string]["fallback"];
@@ -7,35 +7,34 @@ type Value = Options[string]["fallback"];
 const integerPattern = /^\d{1,15}$/;
 const placeholders: Readonly<Record<string, string>> = { number: "N", string: "TEXT", object: "A,B" };
 
-/** @throws Error for an unknown option, a missing or invalid value, or an argument that is no option. */
-export function readCommandLine(options: Options, args: readonly string[]) {
+/** @throws CommandError with the usage: for `--help`, an unknown option, a missing or invalid value, or an argument that is no option. */
+export function readCommandLine(options: Options, args: readonly string[], usage = "") {
   const optionTexts = Object.keys(options).map((name) => [name, { type: "string" }] as const);
   const flags = { quick: { type: "boolean" }, control: { type: "boolean" }, help: { type: "boolean" } } as const;
   const config = { ...Object.fromEntries(optionTexts), ...flags };
-  const given: Readonly<Record<string, unknown>> = parseArgs({ args: [...args], options: config }).values;
+  const given: Readonly<Record<string, unknown>> = parseCommandLine({ args: [...args], options: config }, usage).values;
   const isQuick = given["quick"] === true;
   const values = Object.entries(options).map(([name, { fallback, quick }]): [string, Value] => {
     const text = given[name];
-    if (typeof text === "string") return [name, parseValue(name, text, fallback)];
+    if (typeof text === "string") return [name, parseValue(name, text, fallback, usage)];
     return [name, isQuick ? (quick ?? fallback) : fallback];
   });
   return {
     options: Object.fromEntries(values) as OptionValues<Options>,
     isControl: given["control"] === true,
     isQuick,
-    isHelp: given["help"] === true,
   };
 }
 
-function parseValue(name: string, text: string, fallback: Value): Value {
+function parseValue(name: string, text: string, fallback: Value, usage: string): Value {
   if (typeof fallback === "string") return text;
   if (typeof fallback === "number") {
-    if (!integerPattern.test(text)) throw new Error(`--${name} is a whole number.`);
+    if (!integerPattern.test(text)) throw createUsageError(`--${name} is a whole number.`, usage);
     return Number(text);
   }
   const names = text.split(",");
   if (names.every((one) => fallback.includes(one))) return names;
-  throw new Error(`--${name} is one or more of ${fallback.join(", ")}, separated by commas.`);
+  throw createUsageError(`--${name} is one or more of ${fallback.join(", ")}, separated by commas.`, usage);
 }
 
 /** The text of `npm run verify -- NAME --help`. */

@@ -1,26 +1,22 @@
 // Runs one verification: reads its options, prints its claims, stops what it started, and decides the exit code.
+import { inspect } from "node:util";
 import { describeVerification, readCommandLine } from "./command-line.ts";
 import { type ClaimOptions, MissingToolError, SkippedError, type Verification } from "./verification.ts";
 
 /**
  * 0: all claims hold (with `--control`: `ClaimOptions.control` is met by all claims that have it), or the verification was skipped. 1: a claim
- * failed, no claim was judged, or the run did not complete. 2: invalid arguments, or a missing program.
+ * failed, no claim was judged, or the run did not complete. 2: a missing program.
  */
 export type ExitCode = 0 | 1 | 2;
 
-/** @param print receives lines of output. */
+/** @param print receives lines of output. @throws CommandError with the usage. */
 export async function runVerification(
   verification: Verification,
   args: readonly string[],
   print: (line: string) => void,
 ): Promise<ExitCode> {
-  const commandLine = readOrPrintProblem(verification, args, print);
-  if (commandLine === undefined) return 2;
-  const { options, isControl, isQuick, isHelp } = commandLine;
-  if (isHelp) {
-    print(describeVerification(verification));
-    return 0;
-  }
+  const usage = describeVerification(verification);
+  const { options, isControl, isQuick } = readCommandLine(verification.options, args, usage);
   const claims = createClaims(isControl, print);
   const cleanups = createCleanups();
   const interruption = watchForInterruption();
@@ -47,21 +43,13 @@ export async function runVerification(
     }
     claims.recordError("the verification completes", error);
   } finally {
-    const cleanupErrors = await cleanups.runAll();
-    for (const error of cleanupErrors) claims.recordError("everything that was started is stopped", error);
+    await cleanups
+      .runAll()
+      .catch((error: unknown) => claims.recordError("everything that was started is stopped", error));
     interruption.stopWatching();
   }
   const hasPassed = claims.printResult();
   return hasPassed ? 0 : 1;
-}
-
-function readOrPrintProblem({ name, options }: Verification, args: readonly string[], print: (line: string) => void) {
-  try {
-    return readCommandLine(options, args);
-  } catch (error) {
-    print(`${error instanceof Error ? error.message : String(error)}\nOptions: npm run verify -- ${name} --help`);
-    return undefined;
-  }
 }
 
 /** What was measured is cut to this length: it can contain a whole response. */
@@ -90,8 +78,7 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
     },
     /** Records that `claim` failed with this error, also with `--control`. */
     recordError(claim: string, error: unknown): void {
-      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      record(`${claim}: ${description}`, false);
+      record(`${claim}: ${error instanceof Error ? inspect(error) : String(error)}`, false);
     },
     /** @returns whether the verification has passed: at least one claim was judged, and none failed. */
     printResult(): boolean {
@@ -101,34 +88,17 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
   };
 }
 
-/**
- * The functions that stop what the verification has started. A function that is added after `runAll` runs at once: after SIGINT or SIGTERM,
- * the verification may still start a process.
- */
+/** The functions that stop what the verification has started. The one that was added last runs first. */
 export function createCleanups() {
-  const pending: (() => unknown)[] = [];
-  let hasRun = false;
-
-  /** The function that was added last runs first. @returns the errors of the functions that failed. */
-  async function runAll(): Promise<readonly unknown[]> {
-    const errors: unknown[] = [];
-    for (let cleanUp = pending.pop(); cleanUp; cleanUp = pending.pop()) {
-      try {
-        await cleanUp();
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    hasRun = true;
-    return errors;
-  }
-
+  const stack = new AsyncDisposableStack();
   return {
-    runAll,
     add(cleanUp: () => unknown): void {
-      pending.push(cleanUp);
-      if (hasRun) void runAll();
+      // After SIGINT or SIGTERM, the verification may still start a process.
+      if (stack.disposed) void (async () => cleanUp())().catch(() => {});
+      else stack.defer(async () => void (await cleanUp()));
     },
+    /** @throws the error of a function, or a SuppressedError with those of several. */
+    runAll: () => stack.disposeAsync(),
   };
 }
 

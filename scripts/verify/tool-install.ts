@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 /**
@@ -8,23 +7,10 @@ import { join, relative } from "node:path";
  * @returns why the installation failed; undefined if the tools are installed.
  */
 export function installTool(folder: string): string | undefined {
-  if (isInstalled(folder)) return undefined;
+  // Fails if a package is missing, or has another version than the folder's package.json names.
+  if (spawnSync("npm", ["ls", "--all"], { cwd: folder }).status === 0) return undefined;
   const command = `npm ci in ${relative(join(import.meta.dirname, "../.."), folder)}`;
   console.log(`Installing by ${command}.`);
   const { status, error } = spawnSync("npm", ["ci", "--loglevel=error"], { cwd: folder, stdio: "inherit" });
   return status === 0 ? undefined : `${command} failed (${error?.message ?? `exit code ${status}`})`;
-}
-
-/** npm writes node_modules/.package-lock.json last, so the file shows that an earlier installation was complete. */
-function isInstalled(folder: string): boolean {
-  const installedLockFile = join(folder, "node_modules/.package-lock.json");
-  if (!existsSync(installedLockFile)) return false;
-  const { dependencies } = readJson(join(folder, "package.json"));
-  const { packages } = readJson(installedLockFile);
-  // package.json names exact versions.
-  return Object.entries(dependencies).every(([name, version]) => packages[`node_modules/${name}`]?.version === version);
-}
-
-function readJson(file: string) {
-  return JSON.parse(readFileSync(file, "utf8"));
 }

@@ -12,6 +12,8 @@ export interface Browsing {
   readonly url: string;
   /** The REST proxy's address, without a path. */
   readonly restUrl: string;
+  /** The address of examples/web; empty if it cannot be installed. */
+  readonly webUrl: string;
   /** Saves a screenshot of the visible part of the page. */
   capture(name: string): Promise<void>;
   /** URLs on other hosts that the page requested. */

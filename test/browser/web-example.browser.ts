@@ -6,163 +6,159 @@ import { onEveryScreen, requireAccessible } from "./accessibility.ts";
 import { type Browsing, type Check, openIsolatedPage } from "./check.ts";
 import { fetchToken } from "./graphiql.browser.ts";
 
-/** @param webUrl the page's address */
-export function createWebExampleChecks(webUrl: string): readonly Check[] {
-  return [
-    {
-      name: "the web example shows posts of two pages and comments to everyone, and nothing that needs a user",
-      async run({ page }) {
-        const posts = await openPosts(page, webUrl);
-        await posts.getByRole("button", { name: "More" }).click();
-        await posts.getByRole("heading", { level: 3 }).nth(9).waitFor();
-        await posts
+export const webExampleChecks: readonly Check[] = [
+  {
+    name: "the web example shows posts of two pages and comments to everyone, and nothing that needs a user",
+    async run({ page, webUrl }) {
+      const posts = await openPosts(page, webUrl);
+      await posts.getByRole("button", { name: "More" }).click();
+      await posts.getByRole("heading", { level: 3 }).nth(9).waitFor();
+      await posts
+        .getByRole("button", { name: /^[1-9]\d* comment/ })
+        .first()
+        .click();
+      await posts.getByText("Sign in to comment.").waitFor();
+      assert.equal(await page.getByRole("region", { name: "Your orders" }).count(), 0);
+      assert.equal(await page.getByRole("button", { name: "Order" }).count(), 0);
+    },
+  },
+  {
+    name: "public queries are sent without a token, by GET, as their registered ids",
+    async run({ page, webUrl }) {
+      await openPosts(page, webUrl);
+      const isFeed = (sent: Request) => sent.method() === "GET" && sent.url().includes("operationName=Feed");
+      const sent = page.waitForRequest(isFeed);
+      await page.getByLabel("Signed in as").selectOption("ada");
+      const request = await sent;
+      assert.equal((await request.allHeaders())["authorization"], undefined);
+      const parameters = new URL(request.url()).searchParams;
+      assert.match(parameters.get("extensions") ?? "", /"sha256Hash":"sha256:[0-9a-f]{64}"/);
+      assert.equal(parameters.get("query"), null);
+    },
+  },
+  {
+    name: "Ada's comment is in the list and in the number of comments at once",
+    async run({ page, webUrl }) {
+      await signIn(page, webUrl, "ada");
+      const post = page.getByRole("region", { name: "Posts" }).getByRole("listitem").first();
+      const count = async () => Number.parseInt(await post.getByRole("button", { name: /\d comment/ }).innerText(), 10);
+      const before = await count();
+      await post.getByRole("button", { name: /\d comment/ }).click();
+      for (const [index, text] of [`First ${randomUUID()}`, `Second ${randomUUID()}`].entries()) {
+        await post.getByRole("textbox").fill(text);
+        const read = page.waitForRequest(hasReceipt("/graphql?"));
+        await post.getByRole("button", { name: "Comment", exact: true }).click();
+        await read;
+        await post.getByText(text).waitFor();
+        await post.getByRole("button", { name: `${before + index + 1} comment` }).waitFor();
+      }
+    },
+  },
+  {
+    name: "an order by REST is in the list by GraphQL and out of the stock at once, and an unchanged one is a 304",
+    async run({ page, webUrl }) {
+      await signIn(page, webUrl, "ada");
+      const before = await readStock(firstProduct(page));
+      const reads = ["/graphql?", "/v2/products?"].map((part) => page.waitForRequest(hasReceipt(part)));
+      const order = await openOrder(page, await placeOrder(page, 2));
+      await Promise.all(reads);
+      await firstProduct(page)
+        .getByText(`${before - 2} in stock`)
+        .waitFor();
+      await order.getByText("2 × PRINT-").waitFor();
+      const notModified = page.waitForResponse((response) => response.status() === 304);
+      await order.getByRole("button", { name: "Refresh" }).click();
+      await notModified;
+      await order.getByText("Nothing has changed.").waitFor();
+    },
+  },
+  {
+    name: "an order that changed meanwhile is shown before it is cancelled, and an invalid order says what is wrong",
+    async run({ page, url, webUrl }) {
+      const tab = await openIsolatedPage(page);
+      await signIn(tab, webUrl, "ada");
+      await submitOrder(tab, 0);
+      const alert = firstProduct(tab).getByRole("alert");
+      await alert.getByText("A quantity is a whole number from 1 to 99.").waitFor();
+      const id = await placeOrder(tab, 1);
+      await alert.waitFor({ state: "detached" });
+      const order = await openOrder(tab, id);
+      await order.getByRole("button", { name: "Cancel order" }).waitFor();
+      await advance(url, id);
+      await order.getByRole("button", { name: "Cancel order" }).click();
+      await order.getByText(/The order has changed/).waitFor();
+      await order.getByText("PAID", { exact: true }).first().waitFor();
+      await order.getByRole("button", { name: "Cancel order" }).click();
+      await order.getByText("CANCELLED", { exact: true }).first().waitFor();
+      await tab.close();
+    },
+  },
+  {
+    name: "an order whose response was lost is placed once",
+    async run({ page, webUrl }) {
+      const tab = await openIsolatedPage(page);
+      await signIn(tab, webUrl, "grace");
+      const ids: string[] = [];
+      await tab.route("**/v2/orders", async (route) => {
+        if (route.request().method() !== "POST") return route.fallback();
+        const response = await route.fetch();
+        ids.push(((await response.json()) as { readonly id: string }).id);
+        return ids.length === 1 ? route.abort("connectionreset") : route.fulfill({ response });
+      });
+      const before = await readStock(firstProduct(tab));
+      await submitOrder(tab, 3);
+      await firstProduct(tab)
+        .getByText(`${before - 3} in stock`)
+        .waitFor();
+      assert.equal(ids.length, 2);
+      assert.equal(ids[0], ids[1]);
+      await tab.close();
+    },
+  },
+  {
+    name: "each user has their own orders, and nothing of Ada is on the page of a user after her",
+    async run({ page, webUrl }) {
+      await signIn(page, webUrl, "ada");
+      const orders = page.getByRole("region", { name: "Your orders" });
+      await orders.getByRole("listitem").first().waitFor();
+      const ada = await page.locator("main").innerText();
+      const mail = /\S+@\S+/.exec(ada)?.[0] ?? "";
+      assert.notEqual(mail, "");
+      await page.getByLabel("Signed in as").selectOption("linus");
+      await page
+        .locator("main")
+        .getByText(/^Linus/)
+        .first()
+        .waitFor();
+      assert.ok(!(await page.locator("main").innerText()).includes(mail));
+      await page.getByLabel("Signed in as").selectOption("guest");
+      await orders.waitFor({ state: "detached" });
+      assert.doesNotMatch(await page.locator("main").innerText(), /\S+@\S+/);
+    },
+  },
+  {
+    name: "partial data is shown with what is missing, a rate limit with the time to wait, and no network as such",
+    run: (browsing) => requireErrorsShown(browsing),
+  },
+  {
+    name: "the web example has no axe violations and fits at 390, 768 and 1280 px, light and dark",
+    async run({ page, capture, webUrl }) {
+      await onEveryScreen(page, async (screen) => {
+        await signIn(page, webUrl, "ada");
+        await page
           .getByRole("button", { name: /^[1-9]\d* comment/ })
           .first()
           .click();
-        await posts.getByText("Sign in to comment.").waitFor();
-        assert.equal(await page.getByRole("region", { name: "Your orders" }).count(), 0);
-        assert.equal(await page.getByRole("button", { name: "Order" }).count(), 0);
-      },
+        await openOrder(page, await placeOrder(page, 1));
+        await page.getByRole("button", { name: "Cancel order" }).waitFor();
+        await requireAccessible(page, "the web example");
+        await capture(`web-example-${screen}`);
+      });
     },
-    {
-      name: "public queries are sent without a token, by GET, as their registered ids",
-      async run({ page }) {
-        await openPosts(page, webUrl);
-        const isFeed = (sent: Request) => sent.method() === "GET" && sent.url().includes("operationName=Feed");
-        const sent = page.waitForRequest(isFeed);
-        await page.getByLabel("Signed in as").selectOption("ada");
-        const request = await sent;
-        assert.equal((await request.allHeaders())["authorization"], undefined);
-        const parameters = new URL(request.url()).searchParams;
-        assert.match(parameters.get("extensions") ?? "", /"sha256Hash":"sha256:[0-9a-f]{64}"/);
-        assert.equal(parameters.get("query"), null);
-      },
-    },
-    {
-      name: "Ada's comment is in the list and in the number of comments at once",
-      async run({ page }) {
-        await signIn(page, webUrl, "ada");
-        const post = page.getByRole("region", { name: "Posts" }).getByRole("listitem").first();
-        const count = async () =>
-          Number.parseInt(await post.getByRole("button", { name: /\d comment/ }).innerText(), 10);
-        const before = await count();
-        await post.getByRole("button", { name: /\d comment/ }).click();
-        for (const [index, text] of [`First ${randomUUID()}`, `Second ${randomUUID()}`].entries()) {
-          await post.getByRole("textbox").fill(text);
-          const read = page.waitForRequest(hasReceipt("/graphql?"));
-          await post.getByRole("button", { name: "Comment", exact: true }).click();
-          await read;
-          await post.getByText(text).waitFor();
-          await post.getByRole("button", { name: `${before + index + 1} comment` }).waitFor();
-        }
-      },
-    },
-    {
-      name: "an order by REST is in the list by GraphQL and out of the stock at once, and an unchanged one is a 304",
-      async run({ page }) {
-        await signIn(page, webUrl, "ada");
-        const before = await readStock(firstProduct(page));
-        const reads = ["/graphql?", "/v2/products?"].map((part) => page.waitForRequest(hasReceipt(part)));
-        const order = await openOrder(page, await placeOrder(page, 2));
-        await Promise.all(reads);
-        await firstProduct(page)
-          .getByText(`${before - 2} in stock`)
-          .waitFor();
-        await order.getByText("2 × PRINT-").waitFor();
-        const notModified = page.waitForResponse((response) => response.status() === 304);
-        await order.getByRole("button", { name: "Refresh" }).click();
-        await notModified;
-        await order.getByText("Nothing has changed.").waitFor();
-      },
-    },
-    {
-      name: "an order that changed meanwhile is shown before it is cancelled, and an invalid order says what is wrong",
-      async run({ page, url }) {
-        const tab = await openIsolatedPage(page);
-        await signIn(tab, webUrl, "ada");
-        await submitOrder(tab, 0);
-        const alert = firstProduct(tab).getByRole("alert");
-        await alert.getByText("A quantity is a whole number from 1 to 99.").waitFor();
-        const id = await placeOrder(tab, 1);
-        await alert.waitFor({ state: "detached" });
-        const order = await openOrder(tab, id);
-        await order.getByRole("button", { name: "Cancel order" }).waitFor();
-        await advance(url, id);
-        await order.getByRole("button", { name: "Cancel order" }).click();
-        await order.getByText(/The order has changed/).waitFor();
-        await order.getByText("PAID", { exact: true }).first().waitFor();
-        await order.getByRole("button", { name: "Cancel order" }).click();
-        await order.getByText("CANCELLED", { exact: true }).first().waitFor();
-        await tab.close();
-      },
-    },
-    {
-      name: "an order whose response was lost is placed once",
-      async run({ page }) {
-        const tab = await openIsolatedPage(page);
-        await signIn(tab, webUrl, "grace");
-        const ids: string[] = [];
-        await tab.route("**/v2/orders", async (route) => {
-          if (route.request().method() !== "POST") return route.fallback();
-          const response = await route.fetch();
-          ids.push(((await response.json()) as { readonly id: string }).id);
-          return ids.length === 1 ? route.abort("connectionreset") : route.fulfill({ response });
-        });
-        const before = await readStock(firstProduct(tab));
-        await submitOrder(tab, 3);
-        await firstProduct(tab)
-          .getByText(`${before - 3} in stock`)
-          .waitFor();
-        assert.equal(ids.length, 2);
-        assert.equal(ids[0], ids[1]);
-        await tab.close();
-      },
-    },
-    {
-      name: "each user has their own orders, and nothing of Ada is on the page of a user after her",
-      async run({ page }) {
-        await signIn(page, webUrl, "ada");
-        const orders = page.getByRole("region", { name: "Your orders" });
-        await orders.getByRole("listitem").first().waitFor();
-        const ada = await page.locator("main").innerText();
-        const mail = /\S+@\S+/.exec(ada)?.[0] ?? "";
-        assert.notEqual(mail, "");
-        await page.getByLabel("Signed in as").selectOption("linus");
-        await page
-          .locator("main")
-          .getByText(/^Linus/)
-          .first()
-          .waitFor();
-        assert.ok(!(await page.locator("main").innerText()).includes(mail));
-        await page.getByLabel("Signed in as").selectOption("guest");
-        await orders.waitFor({ state: "detached" });
-        assert.doesNotMatch(await page.locator("main").innerText(), /\S+@\S+/);
-      },
-    },
-    {
-      name: "partial data is shown with what is missing, a rate limit with the time to wait, and no network as such",
-      run: (browsing) => requireErrorsShown(browsing, webUrl),
-    },
-    {
-      name: "the web example has no axe violations and fits at 390, 768 and 1280 px, light and dark",
-      async run({ page, capture }) {
-        await onEveryScreen(page, async (screen) => {
-          await signIn(page, webUrl, "ada");
-          await page
-            .getByRole("button", { name: /^[1-9]\d* comment/ })
-            .first()
-            .click();
-          await openOrder(page, await placeOrder(page, 1));
-          await page.getByRole("button", { name: "Cancel order" }).waitFor();
-          await requireAccessible(page, "the web example");
-          await capture(`web-example-${screen}`);
-        });
-      },
-    },
-  ];
-}
+  },
+];
 
-async function requireErrorsShown({ page }: Browsing, webUrl: string): Promise<void> {
+async function requireErrorsShown({ page, webUrl }: Browsing): Promise<void> {
   const tab = await openIsolatedPage(page);
   await tab.route("**/graphql?**", async (route) => {
     const response = await route.fetch();

@@ -133,6 +133,7 @@ function openScope(
     forwarded: undefined,
     receipts: receipts.text,
     provenWrites: receipts.writes,
+    // A token that only the subgraphs verify may be invalid.
     mayUseCachedResults: authorization === undefined || caller?.identity.kind === "user",
     caching: isCacheable ? createCachingCollector() : undefined,
     writes: undefined,

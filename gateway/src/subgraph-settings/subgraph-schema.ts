@@ -1,4 +1,5 @@
-// The schema of what gateway.yaml has of subgraphs. A key with `meta({ restart: true })` takes effect at the next start only.
+// The schema of what gateway.yaml has of subgraphs. A key with `meta({ restart: true })` takes effect at the next start only (`key_check`: also with
+// the next supergraph).
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { z } from "zod";
 import { haveSameCredentials } from "./url-credentials.ts";

@@ -49,7 +49,7 @@ export interface SubgraphSettings {
   readonly fingerprint: string;
 }
 
-/** A setting with where it comes from, for operators. */
+/** A setting with where it comes from, for `GET /config` of the admin port. */
 export interface Effective<Value> {
   readonly value: Value;
   readonly from: string;

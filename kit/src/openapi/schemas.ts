@@ -30,6 +30,16 @@ export function opaqueId(description: string, example: string) {
     .meta({ description, examples: [example] });
 }
 
+/** Of a row that another service may have. */
+export function rowIdInput(description: string) {
+  return z
+    .string()
+    .min(1)
+    .max(18)
+    .regex(/^[1-9][0-9]{0,17}$/)
+    .meta({ description, examples: ["1"] });
+}
+
 /** Any text without NUL is accepted, and one that cannot be an id matches nothing. */
 export function anyId(description: string, example: string) {
   return z

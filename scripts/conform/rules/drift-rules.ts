@@ -16,7 +16,7 @@ export const driftRules = declareRules("The contract", {
       const response = await readSdl(subject);
       const running = sdlOf(response);
       if (typeof running !== "string") return report.skip("the service does not return _service.sdl");
-      expectNone(findSchemaDrift(subject.sdl, running), response, report);
+      expectNone(await findSchemaDrift(subject.sdl, running), response, report);
     },
   },
   "drift-openapi": {

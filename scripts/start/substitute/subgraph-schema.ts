@@ -8,40 +8,42 @@ import {
   isTypeExtensionNode,
   Kind,
   parse,
-  type SelectionSetNode,
   type TypeDefinitionNode,
 } from "graphql";
+
+interface KeyDirective {
+  /** Its argument, such as `id`. */
+  readonly fields: string;
+  readonly isResolvable: boolean;
+}
 
 /** By type name, the fields of each `@key`. Keys with nested fields are left out: an entity without other keys has an empty list. */
 export type EntityKeys = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 const keyDirectives: ReadonlySet<string> = new Set(["key", "federation__key"]);
 
-export function readEntityKeys(sdl: string): EntityKeys {
-  const keys = new Map<string, (readonly string[])[]>();
+/** By type name. */
+export function readKeyDirectives(sdl: string): ReadonlyMap<string, readonly KeyDirective[]> {
+  const keys = new Map<string, readonly KeyDirective[]>();
   for (const node of parse(sdl, { noLocation: true }).definitions) {
     if (!("directives" in node) || !("name" in node) || node.name === undefined) continue;
+    const directives = (node.directives ?? []).filter(({ name }) => keyDirectives.has(name.value));
     const typeName = node.name.value;
-    for (const directive of node.directives ?? []) {
-      if (!keyDirectives.has(directive.name.value)) continue;
-      const fieldNames = readKey(directive);
-      const keysOfType = keys.get(typeName) ?? [];
-      keys.set(typeName, fieldNames ? [...keysOfType, fieldNames] : keysOfType);
-    }
+    if (directives.length > 0) keys.set(typeName, [...(keys.get(typeName) ?? []), ...directives.map(readKey)]);
   }
   return keys;
 }
 
-/** @returns undefined if the key has nested fields. */
-function readKey(directive: DirectiveNode): readonly string[] | undefined {
-  const fields = directive.arguments?.find(({ name }) => name.value === "fields")?.value;
-  if (fields?.kind !== Kind.STRING) return undefined;
-  const [query] = parse(`{ ${fields.value} }`, { noLocation: true }).definitions;
-  const { selections } = (query as { readonly selectionSet: SelectionSetNode }).selectionSet;
-  const names = selections.flatMap((field) =>
-    field.kind === Kind.FIELD && !field.selectionSet ? field.name.value : [],
-  );
-  return names.length === selections.length ? names : undefined;
+function readKey({ arguments: given = [] }: DirectiveNode): KeyDirective {
+  const valueOf = (argument: string) => given.find(({ name }) => name.value === argument)?.value;
+  const [fields, resolvable] = [valueOf("fields"), valueOf("resolvable")];
+  const isResolvable = resolvable?.kind !== Kind.BOOLEAN || resolvable.value;
+  return { fields: fields?.kind === Kind.STRING ? fields.value : "", isResolvable };
+}
+
+export function readEntityKeys(sdl: string): EntityKeys {
+  const toNames = ({ fields }: KeyDirective) => (/^[\w\s,]+$/.test(fields) ? [fields.match(/\w+/g) ?? []] : []);
+  return new Map([...readKeyDirectives(sdl)].map(([type, keys]) => [type, keys.flatMap(toNames)]));
 }
 
 /** With `_entities` if it has entities, and without resolvers. @throws GraphQLError if the text is not a schema. */

@@ -1,6 +1,12 @@
 // Starts, ends and restarts processes of the services, the gateway, the REST proxy and the purger.
 import { fileURLToPath } from "node:url";
 import { launch, type LaunchedProcess } from "@tributary/kit/testing/processes/launched-process";
+import { readServices } from "../../../supergraph/services.ts";
+
+/** The services whose code is in this repository. A service that is added later runs too. */
+export const serviceNames = readServices(fileURLToPath(new URL("../../..", import.meta.url)))
+  .filter(({ external }) => external === undefined)
+  .map(({ name }) => name);
 
 /** The folder of a process, relative to the repository's root. */
 export type PartFolder = `services/${string}` | "gateway" | "rest-proxy" | "infra/purger";

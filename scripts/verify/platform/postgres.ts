@@ -5,7 +5,7 @@ import {
   removeLocalPostgres,
   startLocalPostgres,
 } from "@tributary/kit/local-postgres/local-postgres";
-import pg from "pg";
+import { withClient } from "@tributary/kit/postgres/client";
 import type { VerificationRun } from "../verification.ts";
 
 export interface PlatformPostgres {
@@ -36,7 +36,11 @@ export async function startPostgres(
   run.onCleanup(() => server.stop());
   return {
     createDatabase: (name) => ensureDatabase(superuserUrl, { name, role: name, password: name }),
-    query: (database, text, values = []) => query(superuserUrl, database, text, values),
+    query: <Row extends object>(database: string, text: string, values: readonly unknown[] = []) =>
+      withClient(new URL(`/${database}`, superuserUrl).href, async (client) => {
+        const { rows } = await client.query<Row>(text, [...values]);
+        return rows;
+      }),
     async start() {
       server = await startServer();
     },
@@ -45,21 +49,4 @@ export async function startPostgres(
       await server.exited;
     },
   };
-}
-
-async function query<Row extends object>(
-  superuserUrl: string,
-  database: string,
-  text: string,
-  values: readonly unknown[],
-): Promise<readonly Row[]> {
-  const client = new pg.Client({ connectionString: new URL(`/${database}`, superuserUrl).href });
-  client.on("error", () => {}); // The server can end while the client is connected.
-  await client.connect();
-  try {
-    const { rows } = await client.query<Row>(text, [...values]);
-    return rows;
-  } finally {
-    await client.end();
-  }
 }

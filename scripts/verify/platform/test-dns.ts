@@ -1,8 +1,9 @@
 // Host names whose addresses change during chaos.ts, without a DNS server.
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { replaceFile } from "../../replace-file.ts";
 import type { VerificationRun } from "../verification.ts";
 
 /** Only on Linux are all addresses of 127.0.0.0/8 local without configuration. */
@@ -26,9 +27,7 @@ export function createDnsOverrides(onCleanup: VerificationRun["onCleanup"]): Dns
     environment: { NAMES_FILE: file, NODE_OPTIONS: `--import=${preload}` },
     publish(name, addresses) {
       names[name] = addresses;
-      // Atomic: a reader finds the old file or the new one.
-      writeFileSync(`${file}.new`, JSON.stringify(names));
-      renameSync(`${file}.new`, file);
+      replaceFile(file, JSON.stringify(names));
     },
   };
 }

@@ -5,7 +5,9 @@ export interface HttpClientRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
+  /** For a stream: the body is not read. */
+  readonly headersOnly?: boolean;
 }
 
 export interface HttpClientResponse {
@@ -30,7 +32,8 @@ export type BaseUrl = string | (() => string);
 export function createHttpClient(baseUrl: BaseUrl, timeoutMs: number = timeoutDefaultMs): HttpClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
-  async function send({ method, path, headers = {}, body }: HttpClientRequest): Promise<HttpClientResponse> {
+  async function send(o: HttpClientRequest): Promise<HttpClientResponse> {
+    const { method, path, headers = {}, body, headersOnly = false } = o;
     const { hostname, port } = new URL(typeof baseUrl === "string" ? baseUrl : baseUrl());
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const clientRequest = request({ hostname, port, path, method, agent, headers }, resolve);
@@ -38,7 +41,9 @@ export function createHttpClient(baseUrl: BaseUrl, timeoutMs: number = timeoutDe
     clientRequest.on("error", reject).on("close", () => clearTimeout(timer));
     clientRequest.end(body);
     const response = await promise;
-    return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
+    if (headersOnly) clientRequest.destroy();
+    const responseText = headersOnly ? "" : await text(response);
+    return { status: response.statusCode ?? 0, headers: response.headers, text: responseText };
   }
 
   return { send, close: () => agent.destroy() };

@@ -50,16 +50,25 @@ interface PreparationParts {
 
 export function createDocumentPreparation(parts: PreparationParts): DocumentPreparation {
   const prepared = new WeakMap<TrustedDocument, PreparedDocument>();
+  /** Those of `latest`, because V8 marks what only a WeakMap holds while the process pauses. */
+  let held: PreparedDocument[] = [];
   let latest: readonly TrustedDocument[] = [];
   let isStopped = false;
+
+  function store(document: TrustedDocument, result: PreparedDocument): void {
+    prepared.set(document, result);
+    held.push(result);
+  }
+
   return {
     async prepare(documents, onPrepared = () => {}) {
       const byText = new Map(latest.map((document) => [document.text, prepared.get(document)]));
       latest = documents;
+      held = [];
       for (const document of documents) {
         const known = byText.get(document.text);
         // An invalid one may have had wrong names of operations.
-        if (known?.kind === "valid") prepared.set(document, known);
+        if (known?.kind === "valid") store(document, known);
       }
       for (const [index, document] of documents.entries()) {
         if (!prepared.has(document)) {
@@ -67,7 +76,7 @@ export function createDocumentPreparation(parts: PreparationParts): DocumentPrep
           await setImmediate();
           if (isStopped || latest !== documents) return;
           const result = await prepareDocument(document, parts);
-          if (result) prepared.set(document, result);
+          if (result) store(document, result);
         }
         onPrepared(index + 1);
       }

@@ -10,7 +10,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 /** @param variables as the client sent them, valid. @returns undefined if the request uses none. */
 export type FindDeprecations = (variables: Variables) => readonly DeprecatedElement[] | undefined;
 
-/** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
+/** Belongs to one generation, whose plan stage stores its compiled plans on the object. */
 export interface ValidatedOperation {
   readonly source: string;
   /** Without `@defer` and `@stream`. */

@@ -13,7 +13,10 @@ export interface ResponseTree {
   readonly joins: Joins;
 }
 
-type Paths = readonly FetchPath[];
+interface Paths extends ReadonlyArray<FetchPath> {
+  /** Computed once. Not in a WeakMap: what only a WeakMap holds, V8 marks while the process pauses. */
+  tree?: PathTree;
+}
 
 /** The paths that lead to a position, with their common steps already taken. */
 interface PathTree {
@@ -98,13 +101,8 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
   o.objects?.pop();
 }
 
-const pathTrees = new WeakMap<Paths, PathTree>();
-
-/** Built once for each compiled fetch, whose `paths` is the key. */
 function pathTreeOf(paths: Paths): PathTree {
-  const tree = pathTrees.get(paths) ?? createPathTree(paths, 0);
-  pathTrees.set(paths, tree);
-  return tree;
+  return (paths.tree ??= createPathTree(paths, 0));
 }
 
 /** @param stepCount of the steps that lead to the position. */

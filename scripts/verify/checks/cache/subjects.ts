@@ -6,7 +6,7 @@ import { pickFreePort } from "@tributary/kit/process/free-port";
 import { createRouteTable } from "../../../../rest-proxy/src/route/route-table.ts";
 import { loadRoutes } from "../../../../rest-proxy/src/route/routes.ts";
 import { createStandalone } from "../../../../rest-proxy/src/cache/test/standalone/standalone.ts";
-import { toVariablePrefix } from "../../../../supergraph/services.ts";
+import { restProxyVariables } from "../../../start/environments.ts";
 import { endpointKeys, startProcess } from "../../platform/part-process.ts";
 
 /**
@@ -59,19 +59,15 @@ async function startProxy(
   origin: string,
   isControl: boolean,
 ): Promise<RunningSubject> {
-  const prefixes = createRouteTable(loadRoutes(routesFile)).services.map(toVariablePrefix);
+  const { services } = createRouteTable(loadRoutes(routesFile));
+  const addresses = services.map((name) => ({ name, restUrl: origin, graphqlUrl: origin, feedUrl: undefined }));
   const port = await pickFreePort();
   const url = `http://127.0.0.1:${port}`;
   const environment = {
     PROFILE: "production",
     PORT: String(port),
     ROUTES_FILE: routesFile,
-    ...Object.fromEntries(
-      prefixes.flatMap((prefix) => [
-        [`${prefix}_URL`, origin],
-        [`${prefix}_FEED_URL`, "none"],
-      ]),
-    ),
+    ...restProxyVariables(addresses),
     ...endpointKeys,
     RATE_LIMIT_EXEMPT: "127.0.0.0/8",
     TRUSTED_PROXIES: "none",

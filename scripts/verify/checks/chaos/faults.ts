@@ -3,8 +3,7 @@ import { availableParallelism } from "node:os";
 import { connect } from "node:net";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { replicaOf, supergraphFile } from "../../platform/platform.ts";
-import type { ChaosPlatform } from "./chaos-platform.ts";
+import { type ChaosPlatform, supergraphFile } from "./chaos-platform.ts";
 import type { Fault, FaultKind } from "./schedule.ts";
 
 /** Another address than that of the load, which shares its part of what all clients share. */
@@ -22,8 +21,7 @@ type Begin = (
 export const begin: Readonly<Record<FaultKind, Begin>> = {
   "freeze-replica": (chaos, target) => freeze([replicaAt(chaos, target)]),
   "freeze-service": (chaos, { service }) => freeze(serviceAt(chaos, service).replicas),
-  "pause-endpoint": ({ platform }, { endpoint }) =>
-    freeze([replicaOf(platform, endpoint === 0 ? "gateway" : "rest-proxy")]),
+  "pause-endpoint": ({ gateway, restProxy }, { endpoint }) => freeze([endpoint === 0 ? gateway : restProxy]),
   async "kill-replica"(chaos, target) {
     const replica = replicaAt(chaos, target);
     await replica.end("SIGKILL");
@@ -46,9 +44,9 @@ export const begin: Readonly<Record<FaultKind, Begin>> = {
     replaceAddress(replica);
     return () => replaceAddress(undefined);
   },
-  async "restart-postgres"({ platform }) {
-    await platform.postgres.crash();
-    return () => platform.postgres.start();
+  async "restart-postgres"({ postgres }) {
+    await postgres.crash();
+    return () => postgres.start();
   },
   starve() {
     const neighbours = Array.from({ length: 2 * availableParallelism() }, () =>
@@ -61,8 +59,8 @@ export const begin: Readonly<Record<FaultKind, Begin>> = {
     publish(replica === 0 ? right.slice(0, right.length / 2) : "type Query { unrelated: Int }");
     return () => publish();
   },
-  "half-sent-bodies"({ platform }, { endpoint }) {
-    const { url } = replicaOf(platform, endpoint === 0 ? "gateway" : "rest-proxy");
+  "half-sent-bodies"({ gateway, restProxy }, { endpoint }) {
+    const { url } = endpoint === 0 ? gateway : restProxy;
     const { hostname, port } = new URL(url);
     const head = `POST ${endpoint === 0 ? "/graphql" : "/v2/orders"} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
     const sockets = Array.from({ length: halfSentRequests }, () => {

@@ -2,11 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessStatus } from "@tributary/kit/process/process-status";
 import { quantile } from "../../../../bench/measure/quantile.ts";
-import { replicaOf } from "../../platform/platform.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
-import { describeFailures, describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
+import { describeFailures, describeLoad, type LoadReport, repeatIfLate, startLoad } from "../../traffic/open-loop.ts";
 import type { VerificationRun } from "../../verification.ts";
-import type { ChaosPlatform } from "./chaos-platform.ts";
+import type { ChaosPlatform, Replica } from "./chaos-platform.ts";
 
 /** Of the responses of a healthy replica: so long that the noise of the machine counts little. */
 const healthyMs = 20;
@@ -23,13 +22,9 @@ const warmUpMs = 15_000;
 const frozenTimes = { settleMs: 2_000, measuredMs: 3_000 };
 const rejectionMsMax = 50;
 const rejected = "rejected, with the time to retry after";
-/** If requests are sent later than this, the latencies measure the machine. */
-const lagMsMax = 20;
-const attemptsMax = 5;
 /** An ejected replica is probed after 1, 2, 4, 8 and 16 s. */
 const restoredWithinMs = 40_000;
 
-const endpoints = ["gateway", "rest-proxy"] as const;
 /** No user has this id or a higher one, so no cache has a response. */
 let unknownUser = 2_000_000_000;
 
@@ -51,10 +46,11 @@ export async function verifySlowReplica(chaosPlatform: ChaosPlatform, run: Verif
     return { ...report, requestsPerRead: requests / (unknownUser - readsBefore) };
   };
   for (const [slowness, delayMs] of Object.entries(slowMs)) {
-    const [healthy, slow] = await repeatIfLate(run, async () => [
-      await measureSlow(healthyMs, 0),
-      await measureSlow(delayMs, run.isControl ? proxies.length : 1),
-    ]);
+    const [healthy, slow] = await repeatIfLate(
+      run,
+      async () =>
+        [await measureSlow(healthyMs, 0), await measureSlow(delayMs, run.isControl ? proxies.length : 1)] as const,
+    );
     run.print(`healthy: ${describeLoad(healthy)}\nslower ${slowness}: ${describeLoad(slow)}`);
     const factor = quantile(slow.latenciesMs, 0.99) / quantile(healthy.latenciesMs, 0.99);
     run.claim(
@@ -85,10 +81,11 @@ export async function verifyFrozenService(chaosPlatform: ChaosPlatform, run: Ver
     signalAll("SIGSTOP");
   };
   const thaw = async () => signalAll("SIGCONT");
-  const [frozen, back] = await repeatIfLate(run, async () => [
-    await measure(chaosPlatform, freeze, frozenTimes),
-    await measure(chaosPlatform, thaw, frozenTimes),
-  ]);
+  const [frozen, back] = await repeatIfLate(
+    run,
+    async () =>
+      [await measure(chaosPlatform, freeze, frozenTimes), await measure(chaosPlatform, thaw, frozenTimes)] as const,
+  );
   run.print(`all frozen: ${describeLoad(frozen)}\nafter they continue: ${describeLoad(back)}`);
   const p99Ms = quantile(frozen.latenciesMs, 0.99);
   run.claim(
@@ -102,35 +99,20 @@ export async function verifyFrozenService(chaosPlatform: ChaosPlatform, run: Ver
   });
 }
 
-/** @throws Error if the load is late five times. */
-async function repeatIfLate<Report extends LoadReport>(
-  { print, isControl }: VerificationRun,
-  measureBoth: () => Promise<readonly [Report, Report]>,
-): Promise<readonly [Report, Report]> {
-  for (let attempt = 1; ; attempt++) {
-    const reports = await measureBoth();
-    const lagMs = Math.max(...reports.map(({ sendDelayMsMax }) => sendDelayMsMax));
-    if (isControl || lagMs <= lagMsMax) return reports;
-    const problem = `Requests were sent up to ${lagMs.toFixed(0)} ms late: the run is void`;
-    if (attempt === attemptsMax) throw new Error(problem);
-    print(`${problem}, and is repeated.`);
-  }
-}
-
 /** Of reads through both endpoints. @param begin called when they have begun. */
 async function measure(
-  { platform }: ChaosPlatform,
+  { gateway, restProxy }: ChaosPlatform,
   begin: () => Promise<void>,
   { settleMs, measuredMs }: typeof slowTimes,
 ): Promise<LoadReport> {
-  const gateway = createHttpClient(replicaOf(platform, "gateway").url);
-  const restProxy = createHttpClient(replicaOf(platform, "rest-proxy").url);
+  const graphql = createHttpClient(gateway.url);
+  const rest = createHttpClient(restProxy.url);
   const load = startLoad({
-    perSecond: perSecond * endpoints.length,
+    perSecond: 2 * perSecond,
     async send(requestNumber) {
       const id = unknownUser++;
       const isGraphql = requestNumber % 2 === 0;
-      const { status, headers, text } = await (isGraphql ? gateway.send(queryOf(id)) : restProxy.send(getOf(id)));
+      const { status, headers, text } = await (isGraphql ? graphql.send(queryOf(id)) : rest.send(getOf(id)));
       const isRight = isGraphql ? text === '{"data":{"user":null}}' : status === 404;
       const isRejected = isGraphql ? text.includes('"retryAfterSeconds":') : Number(headers["retry-after"]) > 0;
       if (isRejected) return rejected;
@@ -142,8 +124,8 @@ async function measure(
   load.reset();
   await sleep(measuredMs);
   const report = await load.stop();
-  gateway.close();
-  restProxy.close();
+  graphql.close();
+  rest.close();
   return report;
 }
 
@@ -156,15 +138,15 @@ function getOf(id: number) {
   return { method: "GET", path: `/v2/users/${id}` };
 }
 
-async function untilHealthy({ platform, users }: ChaosPlatform): Promise<void> {
-  const isHealthy = async (name: (typeof endpoints)[number]) => {
-    const response = await fetch(`http://${replicaOf(platform, name).admin}/status`);
+async function untilHealthy({ gateway, restProxy, users }: ChaosPlatform): Promise<void> {
+  const isHealthy = async ({ admin }: Replica) => {
+    const response = await fetch(`http://${admin}/status`);
     const { services = [] } = (await response.json()) as ProcessStatus;
     const states = services.find(({ service }) => service === "users")?.replicas.map(({ state }) => state);
     return states?.length === users.replicas.length && states.every((state) => state === "healthy");
   };
   const startMs = performance.now();
-  while (!(await Promise.all(endpoints.map(isHealthy))).every(Boolean)) {
+  while (!(await Promise.all([gateway, restProxy].map(isHealthy))).every(Boolean)) {
     if (performance.now() - startMs > restoredWithinMs) throw new Error("A replica is not restored");
     await sleep(200);
   }

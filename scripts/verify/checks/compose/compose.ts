@@ -1,9 +1,9 @@
 // Builds the images, starts docker-compose.yml, checks both, and restarts each container under load.
 import { setTimeout as sleep } from "node:timers/promises";
-import { serviceNames } from "../../platform/platform.ts";
-import { auditComments } from "../../traffic/audit.ts";
+import { serviceNames } from "../../platform/part-process.ts";
+import { startRotation } from "../../platform/rotation.ts";
+import { auditComments, selectTextsOf } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, startClients } from "../../traffic/clients.ts";
-import { createHttpClient } from "../../traffic/http-client.ts";
 import { writerId } from "../../traffic/seeded.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
 import { runCommand, tryCommand } from "./command.ts";
@@ -26,7 +26,6 @@ import {
   type Project,
   type PublicPart,
   removeProject,
-  rotate,
   scale,
   waitForContainers,
 } from "./project.ts";
@@ -50,6 +49,8 @@ const frozenFailuresMax = 40;
 const baselineMs = 6_000;
 const baselineTriesMax = 10;
 const failuresShownMax = 6;
+const probeEveryMs = 200;
+const runName = `compose-${process.pid}`;
 
 export const compose = defineVerification({
   name: "compose",
@@ -92,7 +93,7 @@ async function verifyRollout(project: Project, run: VerificationRun): Promise<vo
     graphqlUrl: gateway.next,
     restUrl: restProxy.next,
     tokenOf: (userId) => fetchUserToken(project, userId, clientScopes),
-    run: `compose-${process.pid}`,
+    run: runName,
     perSecond: 16,
   });
   onCleanup(() => clients.stop());
@@ -129,10 +130,10 @@ async function verifyRollout(project: Project, run: VerificationRun): Promise<vo
   // The restart of a frozen container takes a minute, and infra/images/images.test.ts tests its health check.
   if (!run.isControl && !run.isQuick && frozen) await verifyFreeze(frozen, step, run);
   await clients.stop();
-  const rest = createHttpClient(restProxy.next);
-  const audit = await auditComments(rest, `compose-${process.pid}`, clients.comments);
-  rest.close();
-  claim("every confirmed comment is stored, and none twice", audit.stored > 0 && isComplete(audit), {
+  const psql = ["exec", "-T", "postgres", "psql", "--username", "postgres", "--dbname", "comments"];
+  const rows = await project.compose(...psql, "--tuples-only", "--no-align", "--command", selectTextsOf(runName));
+  const audit = auditComments(rows.trim().split("\n"), clients.comments);
+  claim("every confirmed comment is stored, and none twice", audit.stored > 0 && audit.isRight, {
     measured: JSON.stringify(audit),
   });
 }
@@ -179,10 +180,6 @@ async function scaleDown(project: Project): Promise<void> {
   if (remaining.length !== 2) throw new Error(`posts has ${remaining.length} replicas instead of two.`);
 }
 
-function isComplete({ lost, duplicated }: Awaited<ReturnType<typeof auditComments>>): boolean {
-  return lost.length === 0 && duplicated.length === 0;
-}
-
 /** Waits for the jobs of the first start, then starts the seed job again. */
 async function checkJobs(project: Project, { claim }: VerificationRun): Promise<void> {
   await waitForJobs(project);
@@ -204,7 +201,8 @@ interface RestartedReplica {
 
 async function rotatePart(part: PublicPart, project: Project, onCleanup: VerificationRun["onCleanup"]) {
   const containers = (await waitForContainers(project, [part])).get(part) ?? [];
-  const { next, untilInRotation, stop } = await rotate(part, containers);
+  const readUrls = containers.map((container) => readUrl(container, containerPortOf[part]));
+  const { next, untilInRotation, stop } = await startRotation(await Promise.all(readUrls), probeEveryMs);
   onCleanup(stop);
   const replicas = containers.map((container, index): RestartedReplica => ({
     container,

@@ -1,5 +1,5 @@
 // Checks the built images: size, user, health check and command.
-import { serviceNames } from "../../platform/platform.ts";
+import { serviceNames } from "../../platform/part-process.ts";
 import { runCommand } from "./command.ts";
 import { baseImage } from "./requirements.ts";
 

@@ -1,7 +1,6 @@
 // Starts, scales and removes the Compose project under test, for compose.ts.
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { type Rotation, startRotation } from "../../platform/rotation.ts";
-import { type PartName, serviceNames } from "../../platform/platform.ts";
+import { serviceNames } from "../../platform/part-process.ts";
 import { fetchToken } from "../../../token.ts";
 import { type Environment, runCommand, tryCommand } from "./command.ts";
 import { type Container, listContainers, readUrl, waitUntilHealthy } from "./containers.ts";
@@ -14,12 +13,11 @@ export type PublicPart = (typeof publicParts)[number];
 /** The ports in the containers. `readUrl` reads the port of this machine at which Docker publishes each. */
 export const containerPortOf = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 } as const;
 const replicasOf = {
-  ...(Object.fromEntries(serviceNames.map((name) => [name, 2])) as Record<PartName, number>),
+  ...Object.fromEntries(serviceNames.map((name) => [name, 2])),
   gateway: 2,
   "rest-proxy": 2,
   posts: 3,
 };
-const probeEveryMs = 200;
 const removalsMax = 3;
 
 /** A Compose project with a unique name, from the unchanged `docker-compose.yml`. */
@@ -91,28 +89,19 @@ export async function readPublicUrl({ name }: Project, part: keyof typeof contai
 }
 
 /** Scales parts to these numbers of replicas, by default each part to two and posts to three. The jobs do not run again. */
-export async function scale(
-  project: Project,
-  replicas: Readonly<Partial<Record<PartName, number>>> = replicasOf,
-): Promise<void> {
+export async function scale(project: Project, replicas: Readonly<Record<string, number>> = replicasOf): Promise<void> {
   const scales = Object.entries(replicas).flatMap(([part, count]) => ["--scale", `${part}=${count}`]);
   await project.compose("up", "--detach", "--no-deps", "--no-recreate", ...scales, ...Object.keys(replicas));
 }
 
 export async function waitForContainers(
   { name }: Project,
-  parts: readonly PartName[],
+  parts: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Container[]>> {
   const listed = await Promise.all(parts.map(async (part) => [part, await listContainers(name, part)] as const));
   const allContainers = listed.flatMap(([, containers]) => containers);
   await Promise.all(allContainers.map(waitUntilHealthy));
   return new Map(listed);
-}
-
-/** Distributes requests among the containers of one public part. */
-export async function rotate(part: PublicPart, containers: readonly Container[]): Promise<Rotation> {
-  const urls = await Promise.all(containers.map((container) => readUrl(container, containerPortOf[part])));
-  return startRotation(urls, probeEveryMs);
 }
 
 /** A range of `count` ports in Compose's notation. Only the first one is known to be free. */

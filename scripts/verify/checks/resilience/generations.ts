@@ -37,7 +37,7 @@ export const generationsCheck: ResilienceCheck = {
     await publishMany(gateway, sdl, 1, settledAfter);
     const before = await measureUse(gateway);
     await publishMany(gateway, sdl, settledAfter + 1, generations);
-    const { p99Ms, cpuMaxMs } = await gateway.measureLoop();
+    const { p99Ms, workMaxMs } = await gateway.measureLoop();
     await sleep(releaseMs);
     const after = await measureUse(gateway);
     const report = await load.stop();
@@ -46,7 +46,7 @@ export const generationsCheck: ResilienceCheck = {
     // The limit holds for every computation (CPU time), but only for p99 of the delays (wall time): other processes may cause single delays.
     const claimPause = (what: string, ms: number) =>
       context.claim(`${what} is at most ${pauseMsMax} ms`, ms <= pauseMsMax, `${ms.toFixed(1)} ms`);
-    claimPause("the longest computation of the event loop without a break", cpuMaxMs);
+    claimPause("the longest computation of the event loop without a break", workMaxMs);
     claimPause("the 99th percentile of event loop delays", p99Ms);
     claimUse(context, before, after, settledAfter);
     const { text } = await client.send('{ __type(name: "Query") { description } }');

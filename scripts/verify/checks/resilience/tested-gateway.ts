@@ -1,22 +1,24 @@
 // Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
-import { once } from "node:events";
-import { readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
+import { replaceFile } from "../../../replace-file.ts";
 import { endpointKeys } from "../../platform/part-process.ts";
-import type { GatewayReport } from "./monitor.ts";
+import type { LoopPauses } from "../../../../bench/preload/loop-pauses.ts";
+import { addPreload, collectReport } from "../../../../bench/preload/preload.ts";
 
 export interface TestedGateway {
   /** Base URL. */
   readonly url: string;
   /** Replaces the supergraph. Resolves when it is loaded. */
   publish(supergraphSdl: string): Promise<void>;
-  /** Pauses of the event loop since the last call, and the heap. @throws GatewayFault if the gateway has ended or does not respond in time. */
-  measureLoop(): Promise<GatewayReport>;
+  /** Pauses of the event loop since the last call, and the heap after a garbage collection. @throws GatewayFault if the gateway has ended or does not respond in time. */
+  measureLoop(): Promise<LoopPauses>;
   /** @throws GatewayFault if the gateway has ended. */
   readRssBytes(): number;
   /** The highest RSS since its start. @throws GatewayFault if the gateway has ended. */
@@ -33,8 +35,8 @@ export class GatewayFault extends Error {}
 export interface TestedGatewayOptions {
   readonly kind: "tributary" | "apollo";
   readonly supergraphSdl: string;
-  /** The path of the file in which the gateway gets the supergraph. The gateway watches it. */
-  readonly supergraphFile: string;
+  /** For the supergraph, which the gateway watches, and for the measurements. */
+  readonly folder: string;
   /** Variables in addition to the settings of production. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -63,19 +65,18 @@ const production = {
 };
 const readyTimeoutMs = 60_000;
 const loadTimeoutMs = 30_000;
-const monitorTimeoutMs = 30_000;
 const pollMs = 10;
 
 /** @throws Error if it serves no supergraph within a minute: then the check itself cannot run, which is no GatewayFault. */
 export async function startTestedGateway(options: TestedGatewayOptions): Promise<TestedGateway> {
-  const { kind, supergraphSdl, supergraphFile, environment } = options;
+  const { kind, supergraphSdl, folder, environment } = options;
+  const supergraphFile = join(folder, "supergraph.graphql");
   replaceFile(supergraphFile, supergraphSdl);
-  const launched = launch({
-    args: ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href, ...nodeArguments[kind]],
+  const program = {
+    args: ["--expose-gc", ...nodeArguments[kind]],
     environment: { ...production, HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: supergraphFile, ...environment },
-    core: 0,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+  };
+  const launched = launch({ ...addPreload("loop-pauses", folder, program), core: 0 });
   const { pid, child } = launched;
   let loads = 0;
   let url: string | undefined;
@@ -116,10 +117,8 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
     },
     async measureLoop() {
       requireRunning();
-      const message = once(child, "message", { signal: AbortSignal.timeout(monitorTimeoutMs) });
-      child.send("report");
-      const [report] = await message.catch(() => Promise.reject(new GatewayFault("The event loop is blocked")));
-      return report as GatewayReport;
+      const report = collectReport(folder, pid);
+      return (await report.catch((error) => Promise.reject(new GatewayFault(String(error))))) as LoopPauses;
     },
     readRssBytes() {
       requireRunning();
@@ -134,12 +133,6 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
     countSockets: () => countSockets(pid),
     stop: () => launched.stop(),
   };
-}
-
-/** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
-function replaceFile(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
 }
 
 /** proc_pid_fd(5): the link of a socket begins with "socket:". A descriptor that is closed meanwhile is not counted. */

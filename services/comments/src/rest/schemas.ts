@@ -1,6 +1,6 @@
 // The running service imports only the types. `documentsRequestBody` compares each schema with the type in read.ts, at compile time.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
-import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
+import { opaqueId, responseText, rowIdInput, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
 import { commentBody, commentFields } from "../model.ts";
@@ -8,12 +8,7 @@ import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } fro
 
 const textInput = withTextLimits(commentBody, { min: 1, max: 5_000 });
 const textOutput = responseText(5_000, "Well said.");
-const postIdInput = z
-  .string()
-  .min(1)
-  .max(18)
-  .regex(/^[1-9][0-9]{0,17}$/)
-  .meta({ description: "The post to comment on. The service does not check that the post exists.", examples: ["1"] });
+const postIdInput = rowIdInput("The post to comment on. The service does not check that the post exists.");
 
 const commonFields = {
   id: opaqueId("The comment's id.", "1"),

@@ -41,7 +41,10 @@ export interface CacheParts {
   readonly observe: GatewayObserver;
 }
 
-/** `settledWrites` counts the mutations of this process to the subgraph. */
+/**
+ * `settledWrites` counts the mutations of this process to the subgraph. It is compared without a feed and while the feed is down. A feed that is up has
+ * removed what a write changed, and reads wait until it has reported the writes of this process.
+ */
 export class SubgraphCache {
   /** In the supergraph, in receipts and in observations. */
   readonly #subgraph: string;

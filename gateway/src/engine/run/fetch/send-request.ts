@@ -48,11 +48,14 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
   };
 }
 
-/** A mutation in flight is completed although its client has disconnected. */
+/** A mutation in flight is completed although its client has disconnected. It ends at the deadline of the request all the same. */
 function withoutDisconnect(signal: AbortSignalLike): AbortSignalLike {
   const source = new AbortSource(signal.endsAtMs);
   signal.addEventListener("abort", () => {
-    if (signal.reason === ("timeout" satisfies AbortReason)) source.abort(signal.reason);
+    const remainingMs = Math.max(0, source.endsAtMs - performance.now());
+    const abortLate = () => source.abort("timeout" satisfies AbortReason);
+    if (signal.reason === ("timeout" satisfies AbortReason)) abortLate();
+    else if (remainingMs < Infinity) setTimeout(abortLate, remainingMs).unref();
   });
   return source;
 }

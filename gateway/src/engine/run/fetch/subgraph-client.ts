@@ -76,7 +76,7 @@ export type FailedFetch =
       readonly kind: "failed";
       readonly code: FetchFailureCode;
       readonly cause: unknown;
-      /** Undefined if the fetch was not sent. */
+      /** Undefined if the fetch was not sent, and if the breaker ended it while it waited. */
       readonly replica: string | undefined;
       readonly retryAfterSeconds?: number;
     }
@@ -239,7 +239,7 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
   }
 }
 
-/** Perhaps only because of its caller, such as one that has its share of the subgraph. */
+/** Perhaps only because of its caller, such as one that has its share of the subgraph. Also true of a read that the breaker ended. */
 export function isUnsent(result: FailedFetch | { readonly kind: "graphql" | "unusable" }): boolean {
   return result.kind === "failed" && result.code === "SUBGRAPH_UNAVAILABLE" && result.replica === undefined;
 }

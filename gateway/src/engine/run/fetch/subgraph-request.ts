@@ -28,7 +28,10 @@ export interface ReadIdentity {
   readonly forwarded: ForwardedHeaders | undefined;
   /** A read joins only a read with the same receipts, which was sent after the writes that they prove. */
   readonly receipts: string | undefined;
-  /** Mutations of this process: an earlier read may not contain a write whose response a client already has. */
+  /**
+   * Mutations of this process when the read was sent: an earlier read may not contain a write whose response a client already has. The entity cache
+   * compares it only while it hears of no changes by a feed.
+   */
   readonly settledWrites: number;
   /** Changes that the subgraph's feed had reported; 0 without the entity cache. */
   readonly feedChanges: number;

@@ -26,6 +26,9 @@ import {
 } from "./schemas.ts";
 
 const path = { id: opaqueId("Its id.", "1") };
+const representation = { schema: spareGadgetBody, headers: ["Last-Modified"] } as const;
+/** Of the example of `createSpareGadget`, which the test sends first: its `Location` replaces this path. */
+const createdOne = { follows: "createSpareGadget", path: "/spare-gadgets/1" } as const;
 const created: NewBody = {
   // BEGIN parent
   parentThingId: "1",
@@ -87,24 +90,9 @@ const getOne: OperationDocument = {
   description: "One spare gadget.",
   callers: "everyone",
   path,
-  response: {
-    status: 200,
-    description: "The spare gadget.",
-    schema: spareGadgetBody,
-    headers: ["Last-Modified"],
-  },
+  response: { status: 200, description: "The spare gadget.", ...representation },
   problems: ["NOT_FOUND"],
-  examples: [
-    {
-      name: "one",
-      summary: "One by its id",
-      // The test first sends the example of `createSpareGadget`; its `Location` replaces this path.
-      follows: "createSpareGadget",
-      path: "/spare-gadgets/1",
-      response,
-      varies,
-    },
-  ],
+  examples: [{ name: "one", summary: "One by its id", ...createdOne, response, varies }],
 };
 
 const create: OperationDocument = {
@@ -115,8 +103,7 @@ const create: OperationDocument = {
   response: {
     status: 201,
     description: "The new spare gadget.",
-    schema: spareGadgetBody,
-    headers: ["Last-Modified"],
+    ...representation,
     links: {
       itself: {
         operation: "getSpareGadget",
@@ -150,20 +137,14 @@ const change: OperationDocument = {
   path,
   body: changeBody,
   ifMatch: "required",
-  response: {
-    status: 200,
-    description: "The changed spare gadget.",
-    schema: spareGadgetBody,
-    headers: ["Last-Modified"],
-  },
+  response: { status: 200, description: "The changed spare gadget.", ...representation },
   problems: ["BAD_USER_INPUT", "NOT_FOUND"],
   examples: [
     {
       name: "changed",
       summary: "Ada changes hers",
       as: "ada",
-      follows: "createSpareGadget",
-      path: "/spare-gadgets/1",
+      ...createdOne,
       headers: { "If-Match": "*" },
       body: changed,
       response,
@@ -179,15 +160,7 @@ const remove: OperationDocument = {
   ifMatch: "optional",
   response: { status: 204, description: "It is deleted." },
   problems: ["NOT_FOUND"],
-  examples: [
-    {
-      name: "deleted",
-      summary: "Ada deletes hers",
-      as: "ada",
-      follows: "createSpareGadget",
-      path: "/spare-gadgets/1",
-    },
-  ],
+  examples: [{ name: "deleted", summary: "Ada deletes hers", as: "ada", ...createdOne }],
 };
 
 /** A route without an operation does not compile. */

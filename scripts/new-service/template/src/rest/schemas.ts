@@ -1,5 +1,8 @@
 // Only documentation: the running service validates by model.ts, with which `documentsRequestBody` compares each request at compile time.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
+// BEGIN parent
+import { rowIdInput } from "@tributary/kit/openapi/schemas";
+// END parent
 import { opaqueId, timestamp } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
@@ -24,15 +27,7 @@ export const newBody = documentsRequestBody<NewBody>()(
   z
     .strictObject({
       // BEGIN parent
-      parentThingId: z
-        .string()
-        .min(1)
-        .max(18)
-        .regex(/^[1-9][0-9]{0,17}$/)
-        .meta({
-          description: "The id of the parent thing. The service does not check that it exists.",
-          examples: ["1"],
-        }),
+      parentThingId: rowIdInput("The id of the parent thing. The service does not check that it exists."),
       // END parent
       ...documentNewFields(spareGadgetFields),
     })
