@@ -14,7 +14,7 @@ const types = createSupergraphTypes(
     enum Size { SMALL LARGE }
     type Query { title: String book: Book books: [[Book]] media: Media }
     type Book @join__type(graph: "A", key: "isbn shop { town }") {
-      isbn: String title: String at: Instant size: Size pages: Int price: Float isNew: Boolean tags: [String] shop: Shop
+      isbn: String title: String at: Instant size: Size pages: Int price: Float isNew: Boolean tags: [String] shop: Shop next: Book
     }
     type Shop { town: String name: String }
     type Film { minutes: Int title: String }
@@ -50,6 +50,7 @@ test.each([
   '{"pages":9007199254740993,"price":-9007199254740993}',
   '{"pages":123456789012345,"price":1234567890123456}',
   '{"price":1.5,"pages":1e3}',
+  '{"price":0.12345678901234567,"pages":12345678901234567890.5}',
   '{"price":1e400,"isNew":true,"pages":false}',
   '{"isbn":8,"pages":"x","at":true,"size":1}',
   '{"shop":[{"town":"x"},[{"town":"y"}]],"isbn":["a",["b"]]}',
@@ -116,6 +117,23 @@ describe("a response of another form is not read", () => {
     ["that is empty", ""],
   ])("%s", (_, text) => {
     expect(read(`{ book { ${fields} __proto__: title } }`, text)).toBeUndefined();
+  });
+
+  test("whose keys are compared with many others in vain", () => {
+    const aliases = Array.from({ length: 300 }, (_, i) => `a${i}`);
+    const selection = aliases.map((alias) => `${alias}: title`).join(" ");
+    const toText = (keys: readonly string[]) => `{"data":{"book":{${keys.map((key) => `"${key}":"x"`).join()}}}}`;
+    expect(read(`{ book { ${selection} } }`, toText(aliases))).toBeDefined();
+    expect(read(`{ book { ${selection} } }`, toText(aliases.toReversed()))).toBeUndefined();
+  });
+
+  test("with lists in lists at each of many levels, for which the stack is too small", () => {
+    const levels = 1_000;
+    const open = `{"next":${"[".repeat(8)}`;
+    const close = `${"]".repeat(8)}}`;
+    const query = `{ book ${"{ next ".repeat(levels)}{ title }${" }".repeat(levels)} }`;
+    const text = `{"data":{"book":${open.repeat(levels)}{"title":"a"}${close.repeat(levels)}}}`;
+    expect(read(query, text)).toBeUndefined();
   });
 
   test("that is not UTF-8", () => {
