@@ -1,3 +1,4 @@
+import { readMember } from "@tributary/kit/json/json-span";
 import { describe, expect, test } from "vitest";
 import {
   type CompiledFetch,
@@ -10,6 +11,7 @@ import {
 } from "../plan/compile/compiled-plan.ts";
 import { readEntities } from "./entities.ts";
 import { writeRepresentations } from "./representations.ts";
+import { toSpans } from "./testing/spans.ts";
 
 describe("representations", () => {
   type Json = Readonly<Record<string, unknown>>;
@@ -38,6 +40,12 @@ describe("representations", () => {
     const { sent, indexes } = write([{ name: "Ada" }, { id: null }], [leaf("id")]);
     expect(sent).toEqual([{ __typename: "User", id: null }]);
     expect(indexes).toEqual([undefined, 0]);
+  });
+
+  test("a span is sent and compared as its string", () => {
+    const { sent, indexes } = write([toSpans({ id: "é" }), { id: "é" }, toSpans({ id: "e" })], [leaf("id")]);
+    expect(sent.map(({ id }) => id)).toEqual(["é", "e"]);
+    expect(indexes).toEqual([0, 0, 1]);
   });
 
   test("several key values are compared separately", () => {
@@ -141,7 +149,8 @@ describe("representations", () => {
         : [{ text: `"__typename":"${typename}"`, value: { kind: "constant" } } as const, ...fields];
     const tree = { root: { users }, position, joins: [] };
     const plan = { variable: "representations", entitiesKey: "_entities", group: 0, fieldsOf, singleKeyOf };
-    const { text, indexOf, count } = writeRepresentations(tree, [[{ key: "users", types: undefined }]], plan);
+    const { text, textOf, indexOf, count } = writeRepresentations(tree, [[{ key: "users", types: undefined }]], plan);
+    expect(Array.from({ length: count }, (_, index) => textOf(index)).join()).toBe(text);
     const sent = JSON.parse(`[${text}]`) as readonly Json[];
     return { sent, count, indexes: users.map((user) => indexOf(user)) };
   }
@@ -154,7 +163,13 @@ describe("representations", () => {
   };
 
   function own(key: string): FieldAccess {
-    return { read: (object) => object[key], plainKey: key, joinIndex: noJoin, service: undefined, position };
+    return {
+      read: (object) => readMember(object, key),
+      plainKey: key,
+      joinIndex: noJoin,
+      service: undefined,
+      position,
+    };
   }
 
   function leaf(name: string): RepresentationField {
@@ -189,6 +204,10 @@ describe("entities", () => {
 
   test("an entity with another key is rejected, and the next one is not", () => {
     expect(read([{ id: "2" }, { id: "2" }])).toEqual({ entities: [undefined, { id: "2" }], refused: [0] });
+  });
+
+  test("a key that is a span is compared as its string", () => {
+    expect(read([toSpans({ id: "1" }), toSpans({ id: "3" })]).refused).toEqual([1]);
   });
 
   test("entities in another order are all rejected", () => {

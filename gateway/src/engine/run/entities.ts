@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
 // `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { readMember } from "@tributary/kit/json/json-span";
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../../observations.ts";
@@ -151,7 +152,7 @@ function hasRequestedKey(
   checked: CheckedFetch,
 ): boolean {
   for (const { responseName, isExact, access } of checks) {
-    const returned = entity[responseName];
+    const returned = readMember(entity, responseName);
     if (returned === undefined && findAddedType(checked, responseName) !== undefined) return false;
     if (returned === undefined || returned === null) continue;
     const value = access.read(requested, joins);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type MemoSource, memoizeBySource } from "./caching/memoize-by-source.ts";
 import { mergeCopy } from "./merge.ts";
+import { toSpans } from "./testing/spans.ts";
 
 describe("merged data", () => {
   const objectTypes = new Set(["Book", "Film"]);
@@ -16,6 +17,12 @@ describe("merged data", () => {
     expect(target).toEqual({ book: { title: "Emma", pages: 7, author: { id: "1", name: "Ada" } } });
     target.book.author.id = "2";
     expect(data).toEqual({ book: { pages: 7, author: { name: "Ada" } } });
+  });
+
+  test("spans are copied as their strings", () => {
+    expect(merge({}, { books: [toSpans({ title: "é", subtitle: "e" })] })).toEqual({
+      books: [{ title: "é", subtitle: "e" }],
+    });
   });
 
   test("lists of the same length are merged entry by entry; otherwise the later list replaces the earlier one", () => {

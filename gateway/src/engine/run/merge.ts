@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Merges copies of responses into one tree, for accept-response.ts. Slower than joining (joins.ts); used only for plans in which
 // two fetches provide fields of one object without a key (`CompiledPlan.isMerged`).
 import type { Json } from "@tributary/kit/json/json";
+import { readMember } from "@tributary/kit/json/json-span";
 import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
 type MutableJson = Record<string, unknown>;
@@ -32,7 +33,7 @@ function copyData(data: Json): MutableJson {
         pair.to[key] = empty;
         pending.push({ from: value, to: empty });
       } else {
-        pair.to[key] = value;
+        pair.to[key] = readMember(pair.from, key);
       }
     }
   }

@@ -2,6 +2,7 @@
 // group of fetches with the same representations.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
+import { readMember } from "@tributary/kit/json/json-span";
 import type {
   FieldAccess,
   Joins,
@@ -85,7 +86,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
       singleKey = keyOfLayout;
     }
     if (!singleKey) return;
-    const value = object[singleKey.key];
+    const value = readMember(object, singleKey.key);
     if (value === undefined) (leftOut ??= new Set()).add(object);
     if (value === undefined || indexOfValue.has(value)) return;
     if (typeof value === "object" && value !== null) {
@@ -102,8 +103,11 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
   return {
     text,
     count: firstObjects.length,
-    textOf: (index) => (singleKey ? writeSingleKey(singleKey, firstObjects[index]?.object[singleKey.key]) : ""),
-    indexOf: (object) => (key === undefined ? undefined : indexOfValue.get(object[key])),
+    textOf(index) {
+      const first = firstObjects[index];
+      return singleKey && first ? writeSingleKey(singleKey, readMember(first.object, singleKey.key)) : "";
+    },
+    indexOf: (object) => (key === undefined ? undefined : indexOfValue.get(readMember(object, key))),
     firstObjects,
     leftOut,
   };

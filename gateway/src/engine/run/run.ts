@@ -300,7 +300,7 @@ function bodyOf(
 }
 
 function toReadParts(
-  { head, addedKeys }: RequestText,
+  { head, addedKeys, responseForm }: RequestText,
   { fetches, variables }: CompiledRequest,
   sets: RepresentationSets,
   run: Run,
@@ -311,7 +311,7 @@ function toReadParts(
     const plan = fetch.representationPlan;
     if (set && plan) lists.push(toEntityList({ fetch, addedKeys }, plan, set, run));
   }
-  return { head, variables: writeVariables(variables, run.variables), lists };
+  return { head, responseForm, variables: writeVariables(variables, run.variables), lists };
 }
 
 function toEntityList(

@@ -60,16 +60,24 @@ describe("JSON bytes", () => {
     expect(() => createAsciiToken("é")).toThrow("Not ASCII");
   });
 
+  /** Up to the length that is copied byte by byte, and longer. */
+  test.each(["", "plain", "é → 😀", "x".repeat(200)])("the span %j is copied", (text) => {
+    const source = Buffer.from(`["é","${text}"]`);
+    expect(write((out) => out.writeSpan(source, 6))).toBe(JSON.stringify(text));
+  });
+
   test("each write function grows the buffer for any length", () => {
     const many = Array.from({ length: 30_000 }, (_, i) => i);
     const text = "→".repeat(300_000);
+    const source = Buffer.from(`"${text}"`);
     const written = write((out) => {
       for (const i of many) out.writeRaw(String(i));
       for (const _ of many) out.writeText("\u0001");
       out.writeJson(JSON.stringify([text]));
       out.writeText(text);
+      out.writeSpan(source, 0);
     });
-    expect(written).toBe(`${many.join("")}${'"\\u0001"'.repeat(many.length)}["${text}"]"${text}"`);
+    expect(written).toBe(`${many.join("")}${'"\\u0001"'.repeat(many.length)}["${text}"]"${text}""${text}"`);
   });
 
   test("written bytes can be rewound", () => {

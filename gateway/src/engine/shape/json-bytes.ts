@@ -7,6 +7,8 @@ const mayNeedEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /** V8 scans and copies longer texts faster: one call costs as much as some 20 characters in the loop. */
 const loopedCharactersMax = 24;
+/** As of characters; a copy needs no check. */
+const loopedBytesMax = 64;
 
 /** `\u0000`. */
 const bytesPerUnitMax = 6;
@@ -87,6 +89,20 @@ export class JsonBytes {
     if (this.#length + json.length > this.#bytes.length) this.#grow(json.length);
     this.#bytes.set(json, this.#length);
     this.#length += json.length;
+  }
+
+  /** @param start of the opening quote of a string without escapes. */
+  writeSpan(source: Buffer, start: number): void {
+    let end = start + 1;
+    while (source[end] !== quote) end++;
+    end++;
+    const count = end - start;
+    if (this.#length + count > this.#bytes.length) this.#grow(count);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    if (count > loopedBytesMax) source.copy(bytes, at, start, end);
+    else for (let i = start; i < end; i++) bytes[at++] = source[i] as number;
+    this.#length += count;
   }
 
   writeText(text: string): void {

@@ -2,6 +2,7 @@
 // nullable field (GraphQL spec, "Handling Field Errors"). The hottest file of the gateway (`npm run bench`): it allocates nothing per field except
 // the bytes in the buffer.
 import type { Json } from "@tributary/kit/json/json";
+import { findSpanSource } from "@tributary/kit/json/json-span";
 import type { ClientCode } from "../../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { RunResult } from "../run/run.ts";
@@ -103,6 +104,12 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
         holder = joinIndex < 0 ? object : joins[joinIndex]?.find(object);
       }
       value = holder?.[access.plainKey];
+      const mayBeSpan = typeof value === "number" && shape.kind === "leaf" && shape.leaf === "String";
+      const spanOf = mayBeSpan && holder ? findSpanSource(holder, access.plainKey) : undefined;
+      if (spanOf) {
+        out.writeSpan(spanOf, value as number);
+        continue;
+      }
       // Most values are valid leaves: they need no path.
       if (shape.kind === "leaf" && value !== undefined && value !== null && writeLeaf(value, shape.leaf, out)) continue;
     }

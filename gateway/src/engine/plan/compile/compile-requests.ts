@@ -58,7 +58,7 @@ export function compileRequests(
       subset: createSubsets({ service, partCount }, batched, subsetCompiler),
       mayRepeat: false,
     };
-    const split = createRequestSplit(whole, batched, o.stoppedKeyAdditions);
+    const split = createRequestSplit(whole, batched, o);
     const request = { ...whole, split, forContexts: createContextRequests(whole, batched, subsetCompiler) };
     const { head } = currentText();
     const equal = requestByHead.get(head);
@@ -106,7 +106,7 @@ export function compileRequests(
 
 function compileTexts(service: string, batched: readonly BatchedFetch[], o: RequestCompilerOptions) {
   const documents = batched.map(({ document }) => document);
-  const { currentText } = createRequestText(service, documents, o.stoppedKeyAdditions);
+  const { currentText } = createRequestText(service, documents, o);
   const names = new Set(batched.flatMap(({ variableNames }) => variableNames));
   const variables = [...names].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) }));
   return { currentText, variables };

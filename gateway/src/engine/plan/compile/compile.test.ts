@@ -242,7 +242,9 @@ describe("request texts", () => {
 
   function write(...texts: readonly string[]): string {
     const documents = texts.map((text) => ({ operation: read(text), selected: none, checkedKeys: [] }));
-    const { head } = createRequestText("books", documents, createStoppedKeyAdditions()).currentText();
+    const types = createSupergraphTypes(buildSchema("type Query { stock: Int }"));
+    const options = { stoppedKeyAdditions: createStoppedKeyAdditions(), types };
+    const { head } = createRequestText("books", documents, options).currentText();
     return (JSON.parse(`${head}}`) as { query: string }).query;
   }
 

@@ -32,7 +32,7 @@ export type Compile = (
 ) => CompiledPlan;
 
 /** Estimated bytes of a plan without its layouts, compared with measured heap sizes in `gateway/test/retention.test.ts`. */
-const retainedBytes = { plan: 5_000, fetch: 4_000, selection: 400, character: 4 } as const;
+const retainedBytes = { plan: 5_000, fetch: 7_000, selection: 400, character: 4 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
   return ({ client, rejectedFields }, plan, addRetainedBytes) => {

@@ -8,7 +8,7 @@
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 import type { FetchPath } from "./fetch-path.ts";
 
-/** Immutable, except for layouts and positions below them, subsets, texts without stopped keys, and `RequestSplit.finding`. */
+/** Immutable, except for layouts and positions below them, subsets, texts without stopped keys, response forms, and `RequestSplit.finding`. */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
   /** Each part comes after those that it waits for. Empty if the operation selects only introspection fields and `__typename` at the root. */
@@ -76,6 +76,35 @@ export interface RequestText {
   readonly head: string;
   /** The entity types of the key fields that the gateway added, by `entitiesKey.responseName`. */
   readonly addedKeys: ReadonlyMap<string, string>;
+  /** Compiled at the first read. */
+  readonly responseForm: ResponseForm;
+}
+
+/** The form of `{"data":…}`, as the selection sets of the request let expect. A response may have another one. */
+export interface ResponseForm {
+  readonly root: ObjectForm;
+  /** Of the next responses, those that are not read by it. */
+  skipsLeft: number;
+}
+
+/** Of all types that the objects can have. */
+export interface ObjectForm {
+  /** In the order of the request. */
+  readonly fields: readonly FieldForm[];
+  /** Without members. Objects of one constructor have one hidden class (V8). */
+  readonly Instance: new () => Record<string | symbol, unknown>;
+}
+
+export interface FieldForm {
+  readonly key: string;
+  /** `"name":` */
+  readonly token: Uint8Array;
+  /** Of a composite field: of the objects in its value, which may be a list. */
+  readonly object: ObjectForm | undefined;
+  /** Strings without escapes become spans (`spanSource`). */
+  readonly isForwarded: boolean;
+  /** The last string, if it is short and ASCII. */
+  lastText: string;
 }
 
 export interface CompiledFetch {
@@ -199,9 +228,9 @@ export interface AsciiToken {
 }
 
 export interface FieldAccess {
-  /** Undefined if no fetch has returned the field. */
+  /** Undefined if no fetch has returned the field. Never a span (`spanSource`). */
   read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
-  /** Defined if `read` only reads this property, of the object itself or of the object that `joinIndex` finds for it. */
+  /** Defined if `read` only reads this property, which may be a span, of the object itself or of the object that `joinIndex` finds for it. */
   readonly plainKey: string | undefined;
   /** Of the first provider if there are several. `noJoin` for the object itself. */
   readonly joinIndex: number;

@@ -2,6 +2,7 @@
 // the same entity (a join). There is one function for each case, because stage 5 (shape) reads each field of each object. If a field has a `plainKey`
 // (one provider, no inherited property), stage 5 reads this member of the object, or of the joined one, without calling the function.
 import type { Json } from "@tributary/kit/json/json";
+import { readMember } from "@tributary/kit/json/json-span";
 import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 /** A fetch that selects the field. */
@@ -26,8 +27,11 @@ export function createFieldAccess(
 
 function createReader({ joinIndex, key }: FieldProvider): FieldAccess["read"] {
   if (isInherited(key)) return createOwnPropertyReader(joinIndex, key);
-  if (joinIndex === noJoin) return (object) => object[key];
-  return (object, joins) => joins[joinIndex]?.find(object)?.[key];
+  if (joinIndex === noJoin) return (object) => readMember(object, key);
+  return (object, joins) => {
+    const holder = joins[joinIndex]?.find(object);
+    return holder && readMember(holder, key);
+  };
 }
 
 /** True for `constructor`, for example, which is also a valid field name. */
@@ -38,7 +42,7 @@ function isInherited(key: string): boolean {
 function createOwnPropertyReader(joinIndex: number, key: string): FieldAccess["read"] {
   return (object: Json, joins: Joins) => {
     const holder = joinIndex === noJoin ? object : joins[joinIndex]?.find(object);
-    return holder !== undefined && Object.hasOwn(holder, key) ? holder[key] : undefined;
+    return holder !== undefined && Object.hasOwn(holder, key) ? readMember(holder, key) : undefined;
   };
 }
 

@@ -2,9 +2,8 @@
 import { type FieldNode, Kind, type SelectionNode } from "graphql";
 import { listVariables, responseNameOf } from "../normalize/collect-fields.ts";
 import type { CompiledRequest, RequestSplit } from "./compiled-plan.ts";
-import type { StoppedKeyAdditions } from "./key-checks.ts";
 import type { BatchedFetch } from "./fetch-document.ts";
-import { createRequestText } from "./request-text.ts";
+import { createRequestText, type RequestTextOptions } from "./request-text.ts";
 
 export type WholeRequest = Omit<CompiledRequest, "split" | "forContexts">;
 
@@ -14,14 +13,14 @@ const partsMax = 10;
 export function createRequestSplit(
   whole: WholeRequest,
   batched: readonly BatchedFetch[],
-  stoppedKeyAdditions: StoppedKeyAdditions,
+  o: RequestTextOptions,
 ): RequestSplit | undefined {
   if (whole.isMutation) return undefined;
   const [first] = batched;
   const isOfRootFields = first !== undefined && first.fetch.representationPlan === undefined;
   if (!isOfRootFields) return createEntitySplit(whole);
   const fields = splitRootFields(first);
-  return createSplit(fields.length, () => fields.map((field) => toRequest(field, whole, stoppedKeyAdditions)));
+  return createSplit(fields.length, () => fields.map((field) => toRequest(field, whole, o)));
 }
 
 export function createEntitySplit({
@@ -57,11 +56,7 @@ function isField(selection: SelectionNode): selection is FieldNode {
   return selection.kind === Kind.FIELD;
 }
 
-function toRequest(
-  { fetch, document }: BatchedFetch,
-  whole: WholeRequest,
-  stoppedKeyAdditions: StoppedKeyAdditions,
-): CompiledRequest {
+function toRequest({ fetch, document }: BatchedFetch, whole: WholeRequest, o: RequestTextOptions): CompiledRequest {
   const { operation } = document;
   const used = listVariables(operation.selectionSet);
   const definitions = operation.variableDefinitions ?? [];
@@ -69,7 +64,7 @@ function toRequest(
   const ownDocument = { ...document, operation: { ...operation, variableDefinitions } };
   return {
     ...whole,
-    ...createRequestText(whole.service, [ownDocument], stoppedKeyAdditions),
+    ...createRequestText(whole.service, [ownDocument], o),
     mayRepeat: false,
     fetches: [fetch],
     variables: whole.variables.filter(({ name }) => used.has(name)),

@@ -12,9 +12,11 @@ import {
   type VariableDefinitionNode,
   type VariableNode,
 } from "graphql";
-import type { CompiledRequest, RequestText } from "./compiled-plan.ts";
+import type { CompiledRequest, RequestText, ResponseForm } from "./compiled-plan.ts";
 import { type FetchDocument, findEntities } from "./fetch-document.ts";
 import { addKeys, type CheckedKey, type StoppedKeyAdditions } from "./key-checks.ts";
+import { createResponseForm } from "./response-form.ts";
+import type { SupergraphTypes } from "./supergraph-types.ts";
 
 export interface FetchNames {
   readonly variable: string;
@@ -28,13 +30,18 @@ export function nameFetch(index: number, fetchCount: number): FetchNames {
   return fetchCount === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
 }
 
+export interface RequestTextOptions {
+  readonly stoppedKeyAdditions: StoppedKeyAdditions;
+  readonly types: SupergraphTypes;
+}
+
 /** @param documents of one fetch, or of several entity fetches. */
 export function createRequestText(
   service: string,
   documents: readonly FetchDocument[],
-  stoppedKeyAdditions: StoppedKeyAdditions,
+  { stoppedKeyAdditions, types }: RequestTextOptions,
 ): Pick<CompiledRequest, "currentText"> {
-  const write = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
+  const write = () => writeRequest(documents, types, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
   const hasAddedKeys = documents.some(({ checkedKeys }) => checkedKeys.some(({ isAdded }) => isAdded));
   let { version } = stoppedKeyAdditions;
   let current = write();
@@ -51,7 +58,11 @@ export function createRequestText(
   };
 }
 
-function writeRequest(documents: readonly FetchDocument[], isIncluded: (key: CheckedKey) => boolean): RequestText {
+function writeRequest(
+  documents: readonly FetchDocument[],
+  types: SupergraphTypes,
+  isIncluded: (key: CheckedKey) => boolean,
+): RequestText {
   const addedKeys = new Map<string, string>();
   const operations: OperationDefinitionNode[] = [];
   for (const [i, { operation, checkedKeys }] of documents.entries()) {
@@ -60,7 +71,15 @@ function writeRequest(documents: readonly FetchDocument[], isIncluded: (key: Che
     for (const { responseName, typeCondition } of keys) addedKeys.set(`${entitiesKey}.${responseName}`, typeCondition);
     operations.push(keys.length === 0 ? operation : addToEntities(operation, keys));
   }
-  return { head: `{"query":${JSON.stringify(writeOperations(operations))}`, addedKeys };
+  const operation = mergeOperations(operations);
+  let responseForm: ResponseForm | undefined;
+  return {
+    head: `{"query":${JSON.stringify(stripIgnoredCharacters(print(operation)))}`,
+    addedKeys,
+    get responseForm() {
+      return (responseForm ??= createResponseForm(operation, types));
+    },
+  };
 }
 
 function addToEntities(operation: OperationDefinitionNode, keys: readonly CheckedKey[]): OperationDefinitionNode {
@@ -70,17 +89,10 @@ function addToEntities(operation: OperationDefinitionNode, keys: readonly Checke
   return { ...operation, selectionSet: { ...operation.selectionSet, selections: [withKeys] } };
 }
 
-function writeOperations(operations: readonly OperationDefinitionNode[]): string {
+function mergeOperations(operations: readonly OperationDefinitionNode[]): OperationDefinitionNode {
   const [first] = operations;
   if (!first) throw new Error("A request without an operation");
-  const operation = operations.length === 1 ? first : mergeOperations(first, operations);
-  return stripIgnoredCharacters(print(operation));
-}
-
-function mergeOperations(
-  first: OperationDefinitionNode,
-  operations: readonly OperationDefinitionNode[],
-): OperationDefinitionNode {
+  if (operations.length === 1) return first;
   const parts = operations.map((operation, i) => renameParts(operation, nameFetch(i, operations.length)));
   const allDefinitions = parts.flatMap(({ variableDefinitions }) => variableDefinitions);
   // Variables that several fetches use are defined once.

@@ -28,6 +28,8 @@ export interface SupergraphTypes {
   possibleTypes(typename: string): ReadonlySet<string>;
   /** The top-level fields of all keys, without fields that the subgraph may be unable to return. */
   listKeyFields(service: string, typename: string): ReadonlySet<string>;
+  /** Whether a field of this name is in a key of any type, in any subgraph. */
+  isInKey(fieldName: string): boolean;
   /** If it differs from the supergraph's: `Book` for a field of type `Product`, an interface. */
   findDeclaredObjectType(service: string, typename: string, fieldName: string): string | undefined;
   /** Whether some subgraph has the union without this member: the planner may then select nothing of the member (client-fields.ts). */
@@ -43,6 +45,7 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   const graphByService = readGraphs(listGraphs(schema));
   const possibleTypesByName = new Map<string, ReadonlySet<string>>();
   const keyFieldsByType = new Map<string, ReadonlySet<string>>();
+  const keyNames = readKeyNames(schema);
 
   function applies(typeCondition: string, typename: string): boolean {
     if (typeCondition === typename) return true;
@@ -67,6 +70,7 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       keyFieldsByType.set(cacheKey, keyFields);
       return keyFields;
     },
+    isInKey: (fieldName) => keyNames.has(fieldName),
     findDeclaredObjectType(service, typename, fieldName) {
       const graph = graphByService.get(service);
       const field = findTypeWithFields(schema, typename)?.getFields()[fieldName];
@@ -137,6 +141,12 @@ function joinsOf(type: GraphQLNamedType | undefined, graph: string | undefined):
 function readKeys(joins: readonly ConstDirectiveNode[]): readonly (readonly string[])[] {
   const keys = joins.flatMap((join) => stringOf(join, "key") ?? []);
   return keys.map((key) => topLevelNames(parseFieldSet(key)));
+}
+
+/** Also of the fields below the top level of a key. */
+function readKeyNames(schema: GraphQLSchema): ReadonlySet<string> {
+  const joins = Object.values(schema.getTypeMap()).flatMap((type) => directivesOf(type, "join__type"));
+  return new Set(joins.flatMap((join) => stringOf(join, "key")?.match(/\w+/g) ?? []));
 }
 
 function directivesOf(

@@ -30,7 +30,7 @@ function setUp(seconds: number | undefined) {
     request.onResult?.(result);
     return Promise.resolve(result);
   });
-  const parts = { head: '{"query":"{ me }"', variables: "", lists: [] };
+  const parts = { head: '{"query":"{ me }"', responseForm: undefined, variables: "", lists: [] };
   const read = (authorization?: string): SubgraphRequest => ({
     ...toRead('{"query":"{ me }"}'),
     authorization,
@@ -71,7 +71,7 @@ test("a stale result, used because the fetch failed, must not be stored by other
     request.onResult?.(result);
     return Promise.resolve(result);
   });
-  const parts = { head: '{"query":"{ me }"', variables: "", lists: [] };
+  const parts = { head: '{"query":"{ me }"', responseForm: undefined, variables: "", lists: [] };
   const scope = { caching: createCachingCollector() };
   const read = { ...toRead('{"query":"{ me }"}', scope), cache, parts };
   expect(await fetch(read, signal)).toMatchObject({ data: { me: "public" }, caching: { seconds: 5 } });
@@ -106,7 +106,7 @@ test("after the deadline nothing is sent, also between the two requests of a cac
       return Promise.resolve(reply);
     },
   });
-  const parts = { head: '{"query":"{ me }"', variables: "", lists: [] };
+  const parts = { head: '{"query":"{ me }"', responseForm: undefined, variables: "", lists: [] };
   const cached = { cache: cache.of("notes")!, parts };
   const read = { ...toRead('{"query":"{ me }"}'), subgraph, authorization: "Bearer a", ...cached };
   await fetch(read, deadline);

@@ -41,7 +41,7 @@ test.each<[string, Partial<SubgraphRequest>]>([
   ["may be stored by caches", { wantsCaching: true }],
   ["is read through the entity cache", { cache: {} as NonNullable<SubgraphRequest["cache"]> }],
   ["has response headers for the client", { subgraph: toSubgraph({}, responseRule) }],
-  ["is for root fields", { parts: { head, variables: "", lists: [] } }],
+  ["is for root fields", { parts: { head, responseForm: undefined, variables: "", lists: [] } }],
 ])("a fetch that %s is sent alone and at once", (_, own) => {
   const { join, bodies } = setUp();
   void join(["1"], own);
@@ -211,7 +211,7 @@ function toParts(ids: readonly string[], parts: Partial<ReadParts> = {}): ReadPa
     representations: { count: ids.length, textOf: (index) => ids[index] ?? "" },
     isRequested: () => true,
   };
-  return { head, variables: "", lists: [list], ...parts };
+  return { head, responseForm: undefined, variables: "", lists: [list], ...parts };
 }
 
 /** The body of a fetch that is sent alone is `alone`. */

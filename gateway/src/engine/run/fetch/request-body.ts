@@ -1,9 +1,11 @@
 // Stage 4 of 5: run. The body of a request to a subgraph.
+import type { ResponseForm } from "../../plan/compile/compiled-plan.ts";
 
 /** Of which the bodies of other requests with the same text are written. */
 export interface ReadParts {
   /** `{"query":"…"`, up to the variables. */
   readonly head: string;
+  readonly responseForm: ResponseForm | undefined;
   /** The client's: JSON members, separated by commas. */
   readonly variables: string;
   /** Of the entity fetches; empty for root fields. */

@@ -39,7 +39,9 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
     if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
     if (reply.kind === "response") addResponseHeaders(reply.headers, request);
     const { errors } = subgraph.settings;
-    const result = reply.kind === "response" ? readSubgraphResponse(reply, errors, request.wantsCaching) : reply;
+    const { wantsCaching, parts } = request;
+    const readOptions = { responseForm: parts.responseForm, wantsCaching };
+    const result = reply.kind === "response" ? readSubgraphResponse(reply, errors, readOptions) : reply;
     observed?.end(result);
     request.onResult?.(result);
     return result;

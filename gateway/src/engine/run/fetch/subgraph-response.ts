@@ -4,8 +4,10 @@ import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { readRetryAfter } from "@tributary/kit/upstream/retry-after";
 import { type ClientCode, isClientCode } from "../../../errors/codes.ts";
 import type { ErrorPolicy, PublicError } from "../../../subgraph-settings/error-policy.ts";
+import type { ResponseForm } from "../../plan/compile/compiled-plan.ts";
 import type { SharedSource } from "../caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "../caching/response-caching.ts";
+import { readByForm } from "./read-by-form.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];
@@ -64,12 +66,18 @@ const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
+interface ReadOptions {
+  readonly responseForm: ResponseForm | undefined;
+  /** Reads the caching metadata of the response. */
+  readonly wantsCaching: boolean;
+}
+
 /**
  * Never throws. A response is used if it contains, by its status: 2xx: data or errors; 429, 502, 503, 504: data, or an error that is meant for the
  * client; any other: an error.
  */
-export function readSubgraphResponse(reply: HttpResponse, policy: ErrorPolicy, wantsCaching = false): SubgraphResponse {
-  const response = readGraphqlResponse(reply, policy, wantsCaching);
+export function readSubgraphResponse(reply: HttpResponse, policy: ErrorPolicy, o: ReadOptions): SubgraphResponse {
+  const response = readGraphqlResponse(reply, policy, o);
   if (!unavailableStatuses.has(reply.status)) return response;
   const retryAfterSeconds = readRetryAfter(reply.headers["retry-after"]);
   if (response.kind === "graphql" && hasContent(response)) return addRetryAfter(response, retryAfterSeconds);
@@ -90,9 +98,15 @@ function hasContent(response: GraphqlResponse): boolean {
   return response.data !== null || response.errors.some((error) => error.public !== undefined);
 }
 
-function readGraphqlResponse(reply: HttpResponse, policy: ErrorPolicy, wantsCaching: boolean): SubgraphResponse {
+function readGraphqlResponse(
+  reply: HttpResponse,
+  policy: ErrorPolicy,
+  { responseForm, wantsCaching }: ReadOptions,
+): SubgraphResponse {
   const { status } = reply;
-  const body = parseObject(reply.body);
+  // A cache that stores a span would keep the whole response in memory, and `extensions` are not in its form.
+  const form = wantsCaching ? undefined : responseForm;
+  const body = (form && readByForm(reply.body, form)) ?? parseObject(reply.body);
   if (body === undefined || !("data" in body || "errors" in body)) {
     const code = statusCodes.get(status);
     if (code !== undefined) return { kind: "graphql", data: null, errors: [toError(code)], replica: reply.replica };

@@ -32,7 +32,7 @@ export function toRead(body: string, scope: Partial<ClientRequest> = {}): Subgra
     order: 0,
     isShareable: true,
     repeats: undefined,
-    parts: { head: body, variables: "", lists: [] },
+    parts: { head: body, responseForm: undefined, variables: "", lists: [] },
     cache: undefined,
     wantsCaching: false,
   };
