@@ -4,6 +4,7 @@ import { buildASTSchema, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDice, type Dice } from "./differential/dice.ts";
 import { generateOperations } from "./differential/generate-operations.ts";
+import type { Operation } from "./differential/operation.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { composeSupergraph, respondJson, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
@@ -190,17 +191,23 @@ test.each(["plain", "colliding"] as const)(
     const operations = generateOperations(schema, { aliases, argumentValues: {}, mayBranch: true });
     const numbers = fc.array(fc.nat({ max: 9_999 }), { maxLength: 100, size: "max" });
     let count = 0;
-    const property = fc.asyncProperty(operations, numbers, async ({ query, ...more }, choices) => {
+    const sendTwice = async ({ query, ...more }: Operation, choices: readonly number[]) => {
       sentTexts.clear();
       // Equal texts have equal choices, in whatever order they arrive.
       dice = (body) => createDice(rotate(choices, JSON.stringify(body).length));
       // Each form is tried again only after some responses of another form: this makes another operation.
       const unique = query.replace("{", `{ unique${aliases}${count++}: __typename`);
       isSecondTime = false;
-      const first = await gateway.send(unique, more);
+      const { text: first } = await gateway.send(unique, more);
       isSecondTime = true;
-      const second = await gateway.send(unique, more);
-      expect(second.text).toBe(first.text);
+      const { text: second } = await gateway.send(unique, more);
+      return { first, second };
+    };
+    const property = fc.asyncProperty(operations, numbers, async (operation, choices) => {
+      let { first, second } = await sendTwice(operation, choices);
+      // A pause of added keys (compile/key-checks.ts) may have ended in between: then a request had another text, and another response.
+      if (first !== second) ({ first, second } = await sendTwice(operation, choices));
+      expect(second).toBe(first);
     });
     await fc.assert(property, { numRuns: sampleSize(150, 5_000), seed: 48 });
   },
