@@ -116,7 +116,7 @@ test("the rejection of an overloaded proxy has the headers of every response, so
 
 test("a request that waits for admission is rejected as any other when its client's deadline passes", async () => {
   const proxy = await startProxy(await startSlowStub(), { routes, admission: true });
-  const waiting = repeat(60, "PATCH /v1/things/1", "X-Deadline-Ms: 50\r\n");
+  const waiting = repeat(150, "PATCH /v1/things/1", "X-Deadline-Ms: 50\r\n");
   const responses = await sendAtOnce(proxy.port, [...repeat(200, "GET /v1/things/1"), ...waiting]);
   const statuses = responses.slice(200).map(statusOf);
   // Those that were admitted in time may have 200 or 504.
