@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../../../bench/measure/quantile.ts";
-import type { VerificationRun } from "../verification.ts";
 
 export interface LoadOptions {
   readonly perSecond: number;
@@ -17,7 +16,7 @@ export interface LoadReport {
   /** Measured from the time at which each request was due, ascending. */
   readonly latenciesMs: readonly number[];
   /** The longest time between a request's due time and its sending: a delay of the load generator. Latencies include it. */
-  readonly lagMs: number;
+  readonly sendDelayMsMax: number;
   readonly failures: ReadonlyMap<string, number>;
 }
 
@@ -62,7 +61,7 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
       if (waitMs > 0) await sleep(waitMs);
       if (stopping.signal.aborted) return;
       requestNumber++;
-      currentWindow.recordLag(dueMs);
+      currentWindow.recordSendDelay(dueMs);
       if (inFlight >= inFlightMax) currentWindow.recordFailure(`not sent: ${inFlightMax} are in flight`);
       else currentWindow.track(sendOne(dueMs, currentWindow));
     }
@@ -88,11 +87,11 @@ function openWindow() {
   const latenciesMs: number[] = [];
   const failures = new Map<string, number>();
   const pending = new Set<Promise<void>>();
-  let lagMs = 0;
+  let sendDelayMsMax = 0;
   return {
     latenciesMs,
-    recordLag(dueMs: number): void {
-      lagMs = Math.max(lagMs, performance.now() - dueMs);
+    recordSendDelay(dueMs: number): void {
+      sendDelayMsMax = Math.max(sendDelayMsMax, performance.now() - dueMs);
     },
     recordFailure(failure: string): void {
       const message = failure.slice(0, failureCharsMax);
@@ -108,7 +107,7 @@ function openWindow() {
       await Promise.all(pending);
       // Several times as fast as with a comparator, so that it delays no request of a next load.
       const ascending = Array.from(Float64Array.from(latenciesMs).sort());
-      return { count: ascending.length, latenciesMs: ascending, lagMs, failures };
+      return { count: ascending.length, latenciesMs: ascending, sendDelayMsMax, failures };
     },
   };
 }
@@ -118,31 +117,8 @@ function describeError(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(String).join(", ") : String(error);
 }
 
-/** If requests are sent later than this, the latencies measure the load and the machine. */
-const lagMsMax = 20;
-const attemptsMax = 5;
-
-/**
- * Measures again while requests are sent late: then the latencies are void. A control judges no latency of a few milliseconds, and what it breaks may
- * delay the load.
- * @throws Error if they are late five times.
- */
-export async function repeatIfLate<Reports extends readonly { readonly lagMs: number }[]>(
-  { print, isControl }: Pick<VerificationRun, "print" | "isControl">,
-  measure: (attempt: number) => Promise<Reports>,
-): Promise<Reports> {
-  for (let attempt = 1; ; attempt++) {
-    const reports = await measure(attempt);
-    const lagMs = Math.max(...reports.map((report) => report.lagMs));
-    if (isControl || lagMs <= lagMsMax) return reports;
-    const problem = `Requests were sent up to ${lagMs.toFixed(0)} ms late: the run is void`;
-    if (attempt === attemptsMax) throw new Error(problem);
-    print(`${problem}, and is repeated.`);
-  }
-}
-
-export function describeLoad({ count, latenciesMs, lagMs, failures }: LoadReport): string {
-  const delay = `sent at most ${lagMs.toFixed(1)} ms late`;
+export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: LoadReport): string {
+  const delay = `sent at most ${sendDelayMsMax.toFixed(1)} ms late`;
   return `${count.toLocaleString("en")} requests, ${describeLatencies(latenciesMs)}, ${delay}, failures: ${describeFailures(failures)}`;
 }
 

@@ -1,34 +1,31 @@
 // Open and closed loops of requests from several client addresses, over raw connections: node:http's client would need more than the core of the load.
 import { setTimeout as sleep } from "node:timers/promises";
-import { openConnection, type ResponseSummary } from "../../../../bench/load/connection.ts";
+import { type LoadConnection, openConnection, type ResponseSummary } from "../../../../bench/load/connection.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
-import { quantile } from "../../../../bench/measure/quantile.ts";
-import { describeFailures, describeLatencies, repeatIfLate } from "../../traffic/open-loop.ts";
-import type { ClaimOptions } from "../../verification.ts";
-import {
-  type LoadTarget,
-  type OverloadRun,
-  type Priority,
-  priorities,
-  type RequestTemplate,
-} from "./tested-processes.ts";
+import { describeFailures, describeLatencies, startLoad } from "../../traffic/open-loop.ts";
 
-/** Requests per second of each class. */
-export type Rates = Readonly<Record<Priority, number>>;
-
-export interface MeasuredLoad {
-  readonly name: string;
-  readonly rates: Rates;
-  /** At the same rates, before the measurement. */
-  readonly rampSeconds: number;
-  readonly seconds: number;
+export interface RequestTemplate {
+  /** The name under which reports count the request. */
+  readonly kind: string;
+  readonly port: number;
+  /** The address of the client, in 127.0.0.0/8. */
+  readonly localAddress: string;
+  /** The HTTP request. `unique` has eight digits and differs between requests, so that no cache serves one and no two share a fetch. */
+  write(unique: number): string;
+  /** The length of a served response's body. With status 200, a rejection is shorter, and another error longer. */
+  readonly bodyBytes: readonly [min: number, max: number];
 }
 
-export interface LoadClients {
-  readonly target: LoadTarget;
-  requestOf(priority: Priority): RequestTemplate;
-  /** Before the loads are sent again, because they were late. */
-  onRepeat?(): void;
+export interface LoadPhase {
+  readonly name: string;
+  readonly seconds: number;
+  readonly streams: readonly LoadStream[];
+}
+
+interface LoadStream {
+  readonly perSecond: number;
+  /** Sent in turn. */
+  readonly requests: readonly RequestTemplate[];
 }
 
 interface Counts {
@@ -46,150 +43,132 @@ export interface PhaseReport {
   readonly name: string;
   readonly seconds: number;
   /** CPU time of the measured process. */
-  cpuSeconds: number;
+  readonly cpuSeconds: number;
   readonly all: Counts;
-  readonly classes: Readonly<Record<Priority, Counts>>;
+  readonly kinds: ReadonlyMap<string, Counts>;
   /** The longest time between a request's due time and its sending: a delay of the load itself. */
-  lagMs: number;
-  /** Other responses, lost connections, and requests that got no response. */
-  readonly failures: Map<string, number>;
+  readonly lagMs: number;
+  /** Other responses, lost connections, and requests that were not sent or got no response. */
+  readonly failed: number;
+  readonly failures: ReadonlyMap<string, number>;
 }
 
-/** Fewer than a process admits at once, so that it rejects none, and enough that it is never idle. */
-const capacityClients = 24;
-/**
- * Limits for p99 of the served requests of each class. They are no small multiple of the p99 of a calm process, because at saturation a request waits
- * for four or five iterations of the event loop, of 5 ms each. Critical requests wait rather than being rejected (docs/overload.md).
- */
-const p99MsMax = { critical: 500, normal: 200, background: 200 } as const satisfies Record<Priority, number>;
 const inTimeMs = 1_000;
-const burstEveryMs = 1;
 /** Time for the last responses after the last phase. */
 const drainMs = 2_000;
 /** For each client address and port: as many as a process accepts of one address. */
 const connectionsMax = 1_000;
 let nextUnique = 10_000_000;
 
-/**
- * Sends the loads one after another as open loops, without a pause between them, and returns the report of each.
- * @throws Error if requests were sent late five times.
- */
-export function measureLoads(
-  { target, requestOf, onRepeat = () => {} }: LoadClients,
-  loads: readonly MeasuredLoad[],
-  run: OverloadRun,
-): Promise<readonly PhaseReport[]> {
-  return repeatIfLate(run, async (attempt) => {
-    if (attempt > 1) onRepeat();
-    const connections = createConnections();
-    const reports: PhaseReport[] = [];
-    for (const { name, rates, rampSeconds, seconds } of loads) {
-      const streams = priorities.map((priority) => ({ template: requestOf(priority), perSecond: rates[priority] }));
-      await sendPhase(connections, streams, target.pid, createReport(`before ${name}`, rampSeconds));
-      const report = createReport(name, seconds);
-      await sendPhase(connections, streams, target.pid, report);
-      reports.push(report);
-    }
-    await sleep(drainMs);
-    connections.close();
-    for (const report of reports) run.print(describePhase(report));
-    return reports;
-  });
-}
-
-interface LoadStream {
-  readonly template: RequestTemplate;
-  readonly perSecond: number;
-}
-
-async function sendPhase(
-  connections: Connections,
-  streams: readonly LoadStream[],
-  pid: number,
-  report: PhaseReport,
-): Promise<void> {
-  const cpuSecondsBefore = readProcess(pid).cpuSeconds;
-  const sent = streams.map(() => 0);
-  const startMs = performance.now();
-  for (let nowMs = startMs; nowMs < startMs + report.seconds * 1_000; nowMs = performance.now()) {
-    for (const [index, { template, perSecond }] of streams.entries()) {
-      const dueMsOf = (number: number) => startMs + (number * 1_000) / perSecond;
-      let number = sent[index] ?? 0;
-      report.lagMs = Math.max(report.lagMs, nowMs - dueMsOf(number));
-      for (; dueMsOf(number) <= nowMs; number++) sendCounted(connections, template, report, dueMsOf(number));
-      sent[index] = number;
-    }
-    await sleep(burstEveryMs);
-  }
-  report.cpuSeconds = readProcess(pid).cpuSeconds - cpuSecondsBefore;
-}
-
-/** In a closed loop. Returns the throughput, and the CPU time of a request. @throws Error if a request is not served. */
-export async function measureCapacity({ target, requestOf }: LoadClients, seconds: number) {
+/** Sends the phases as open loops, without a pause between them. @param pid the measured process. */
+export async function sendPhases(phases: readonly LoadPhase[], pid: number): Promise<readonly PhaseReport[]> {
   const connections = createConnections();
-  const report = createReport("capacity", seconds);
-  const cpuSecondsBefore = readProcess(target.pid).cpuSeconds;
+  const reports: Promise<PhaseReport>[] = [];
+  for (const phase of phases) {
+    const counter = createCounter(connections);
+    const loads = phase.streams.map(({ perSecond, requests }) =>
+      startLoad({
+        perSecond,
+        send: (requestNumber, dueMs) => counter.send(requests[requestNumber % requests.length], dueMs),
+      }),
+    );
+    const cpuSecondsBefore = readProcess(pid).cpuSeconds;
+    await sleep(phase.seconds * 1_000);
+    const cpuSeconds = readProcess(pid).cpuSeconds - cpuSecondsBefore;
+    const stopped = Promise.all(loads.map((load) => load.stop()));
+    const report = stopped.then((loadReports) => {
+      const failures = loadReports.flatMap((loadReport) => [...loadReport.failures]);
+      return {
+        ...phase,
+        cpuSeconds,
+        all: counter.all,
+        kinds: counter.kinds,
+        lagMs: Math.max(...loadReports.map(({ sendDelayMsMax }) => sendDelayMsMax)),
+        failed: failures.reduce((sum, [, times]) => sum + times, 0),
+        failures: new Map(failures),
+      };
+    });
+    reports.push(report);
+  }
+  await sleep(drainMs);
+  connections.close();
+  return Promise.all(reports);
+}
+
+export interface ClosedLoop {
+  /** Each sends its next request after its last response. */
+  readonly clients: number;
+  readonly seconds: number;
+  /** The measured process. */
+  readonly pid: number;
+}
+
+/** Returns the throughput, and the CPU time of a request. @throws Error if a request is not served. */
+export async function sendInClosedLoop(template: RequestTemplate, { clients, seconds, pid }: ClosedLoop) {
+  const connections = createConnections();
+  const counter = createCounter(connections);
+  const cpuSecondsBefore = readProcess(pid).cpuSeconds;
   const endMs = performance.now() + seconds * 1_000;
   const sendUntilEnd = async () => {
-    while (performance.now() < endMs && report.failures.size === 0)
-      await new Promise<void>((resolve) =>
-        sendCounted(connections, requestOf("normal"), report, performance.now(), resolve),
-      );
+    while (performance.now() < endMs) {
+      const failure = await counter.send(template, performance.now());
+      if (failure !== undefined) throw new Error(`The capacity cannot be measured: ${failure}`);
+    }
   };
-  await Promise.all(Array.from({ length: capacityClients }, sendUntilEnd));
+  await Promise.all(Array.from({ length: clients }, sendUntilEnd));
   connections.close();
-  if (report.failures.size > 0)
-    throw new Error(`The capacity cannot be measured: ${describeFailures(report.failures)}`);
-  const served = report.all.good + report.all.late;
-  return { perSecond: served / seconds, cpuSeconds: (readProcess(target.pid).cpuSeconds - cpuSecondsBefore) / served };
+  const served = counter.all.good + counter.all.late;
+  return { perSecond: served / seconds, cpuSeconds: (readProcess(pid).cpuSeconds - cpuSecondsBefore) / served };
 }
 
-function createReport(name: string, seconds: number): PhaseReport {
-  const createCounts = (): Counts => ({ sent: 0, good: 0, late: 0, rejected: 0, latenciesMs: [] });
-  const classes = { critical: createCounts(), normal: createCounts(), background: createCounts() };
-  return { name, seconds, cpuSeconds: 0, all: createCounts(), classes, lagMs: 0, failures: new Map() };
-}
-
-/** Nothing is sent or counted if each connection waits for a response, such as a rejection that is held back: so does its client. */
-function sendCounted(
-  connections: Connections,
-  template: RequestTemplate,
-  { all, classes, failures }: PhaseReport,
-  dueMs: number,
-  onEnd: () => void = () => {},
-): void {
-  const counts = [all, classes[template.priority]];
-  const isSent = connections.send(template, (response) => {
-    const latencyMs = performance.now() - dueMs;
-    const outcome = toOutcome(response, template, latencyMs);
-    if (outcome === undefined) {
-      const failure = response instanceof Error ? response.message : `status ${response.status}: ${response.excerpt}`;
-      failures.set(failure, (failures.get(failure) ?? 0) + 1);
-    } else
-      for (const ofClass of counts) {
-        ofClass[outcome]++;
-        if (outcome !== "rejected") ofClass.latenciesMs.push(latencyMs);
+/** Sends requests and counts their responses. */
+function createCounter(connections: Connections) {
+  const all = createCounts();
+  const kinds = new Map<string, Counts>();
+  return {
+    all,
+    kinds,
+    /** @returns why the request failed; undefined if it was served or rejected. */
+    async send(template: RequestTemplate | undefined, dueMs: number): Promise<string | undefined> {
+      if (!template) throw new Error("The phase has no requests");
+      const sent = connections.send(template);
+      if (!sent) return undefined;
+      const ofKind = kinds.get(template.kind) ?? createCounts();
+      kinds.set(template.kind, ofKind);
+      for (const counts of [all, ofKind]) counts.sent++;
+      const response = await sent;
+      const latencyMs = performance.now() - dueMs;
+      const outcome = toOutcome(response, template, latencyMs);
+      if (outcome === undefined) return `status ${response.status}, ${response.bodyBytes} bytes: ${response.excerpt}`;
+      for (const counts of [all, ofKind]) {
+        counts[outcome]++;
+        if (outcome === "good" || outcome === "late") counts.latenciesMs.push(latencyMs);
       }
-    onEnd();
-  });
-  if (isSent) for (const ofClass of counts) ofClass.sent++;
+      return undefined;
+    },
+  };
+}
+
+function createCounts(): Counts {
+  return { sent: 0, good: 0, late: 0, rejected: 0, latenciesMs: [] };
 }
 
 /** Undefined for a failed request. */
-function toOutcome(response: ResponseSummary | Error, { bodyBytesMin }: RequestTemplate, latencyMs: number) {
-  if (response instanceof Error) return undefined;
-  const { status, bodyBytes } = response;
+function toOutcome({ status, bodyBytes }: ResponseSummary, template: RequestTemplate, latencyMs: number) {
   if (status === 503) return "rejected";
-  if (status !== 200) return undefined;
+  const [min, max] = template.bodyBytes;
   // The gateway's rejection for `Accept: application/json`.
-  if (bodyBytes < bodyBytesMin) return "rejected";
+  if (status === 200 && bodyBytes < min) return "rejected";
+  if (status !== 200 || bodyBytes > max) return undefined;
   return latencyMs <= inTimeMs ? "good" : "late";
 }
 
-type OnEnd = (response: ResponseSummary | Error) => void;
+interface PendingRequest extends PromiseWithResolvers<ResponseSummary> {
+  readonly text: string;
+}
 
 interface PooledConnection {
-  send(text: string, onEnd: OnEnd): void;
+  start(request: PendingRequest): void;
   close(): void;
 }
 
@@ -197,6 +176,7 @@ interface Pool {
   readonly open: Set<PooledConnection>;
   /** A queue: the next request takes the connection that has been free longest, since the server closes one that sends nothing for 10 s. */
   readonly free: PooledConnection[];
+  readonly waiting: PendingRequest[];
 }
 
 type Connections = ReturnType<typeof createConnections>;
@@ -205,76 +185,70 @@ type Connections = ReturnType<typeof createConnections>;
 function createConnections() {
   const pools = new Map<string, Pool>();
   return {
-    /** @returns false if nothing is sent, because each connection waits for a response. */
-    send(template: RequestTemplate, onEnd: OnEnd): boolean {
+    /** Undefined, and nothing is sent, if each connection waits for a response, such as a rejection that is held back: so does its client. */
+    send(template: RequestTemplate): Promise<ResponseSummary> | undefined {
       const key = `${template.localAddress} ${template.port}`;
-      const pool = pools.get(key) ?? { open: new Set(), free: [] };
+      const pool = pools.get(key) ?? { open: new Set(), free: [], waiting: [] };
       pools.set(key, pool);
-      if (pool.free.length === 0 && pool.open.size >= connectionsMax) return false;
-      const connection = pool.free.shift() ?? addConnection(pool, template);
-      connection.send(template.write(nextUnique++), onEnd);
-      return true;
+      if (pool.free.length === 0 && pool.open.size >= connectionsMax) return undefined;
+      const request = { ...Promise.withResolvers<ResponseSummary>(), text: template.write(nextUnique++) };
+      pool.waiting.push(request);
+      if (pool.free.length === 0) addConnection(pool, template);
+      startNext(pool);
+      return request.promise;
     },
-    /** Ends all requests that have no response. */
+    /** Rejects all requests that have no response. */
     close() {
-      for (const { open } of pools.values()) for (const connection of open) connection.close();
+      for (const { open, waiting } of pools.values()) {
+        for (const { reject } of waiting.splice(0)) reject(new Error("not sent"));
+        for (const connection of open) connection.close();
+      }
     },
   };
 }
 
-function addConnection(pool: Pool, { port, localAddress }: RequestTemplate): PooledConnection {
-  let pending: OnEnd | undefined;
-  const end: OnEnd = (response) => {
-    const onEnd = pending;
-    pending = undefined;
-    onEnd?.(response);
-  };
+function addConnection(pool: Pool, { port, localAddress }: RequestTemplate): void {
+  let pending: PendingRequest | undefined;
   const onLost = (error: Error) => {
     pool.open.delete(pooled);
     const index = pool.free.indexOf(pooled);
     if (index !== -1) pool.free.splice(index, 1);
-    end(error);
+    pending?.reject(error);
   };
-  const connection = openConnection({ port, localAddress, onLost });
+  const connection: LoadConnection = openConnection({ port, localAddress, onLost });
   const pooled: PooledConnection = {
-    send(text, onEnd) {
-      pending = onEnd;
-      connection.send(text, (response) => {
+    start(request) {
+      pending = request;
+      connection.send(request.text, (response) => {
+        pending = undefined;
+        request.resolve(response);
         pool.free.push(pooled);
-        end(response);
+        startNext(pool);
       });
     },
     close() {
       connection.close();
-      end(new Error("no response"));
+      pending?.reject(new Error("no response"));
     },
   };
   pool.open.add(pooled);
-  return pooled;
+  pool.free.push(pooled);
 }
 
-/** A line for the phase, and one for each class of requests. */
-function describePhase({ name, seconds, cpuSeconds, lagMs, failures, classes }: PhaseReport): string {
+function startNext({ free, waiting }: Pool): void {
+  if (waiting.length === 0) return;
+  const connection = free.shift();
+  const request = connection && waiting.shift();
+  if (request) connection.start(request);
+}
+
+/** A line for the phase, and one for each kind of request. */
+export function describePhase({ name, seconds, cpuSeconds, lagMs, failures, kinds }: PhaseReport): string {
   const cpuPercent = ((100 * cpuSeconds) / seconds).toFixed(0);
-  const lines = priorities.map((priority) => {
-    const { sent, good, late, rejected, latenciesMs } = classes[priority];
+  const lines = [...kinds].map(([kind, { sent, good, late, rejected, latenciesMs }]) => {
     const rates = `${(good / seconds).toFixed(0)} of ${(sent / seconds).toFixed(0)}/s in time`;
-    return `  ${priority}: ${rates}, late ${late}, rejected ${rejected}, ${describeLatencies(latenciesMs)}`;
+    return `  ${kind}: ${rates}, late ${late}, rejected ${rejected}, ${describeLatencies(latenciesMs)}`;
   });
   const phase = `${name}, ${seconds} s, ${cpuPercent} % CPU, lag ${lagMs.toFixed(1)} ms, failures: ${describeFailures(failures)}`;
   return [phase, ...lines].join("\n      ");
-}
-
-export function claimNoneFails({ name, failures }: PhaseReport, { claim }: OverloadRun): void {
-  claim(`${name}: no request fails except by rejection`, failures.size === 0, { measured: describeFailures(failures) });
-}
-
-export function claimLatencies({ name, classes }: PhaseReport, { claim }: OverloadRun, options?: ClaimOptions): void {
-  const limits = priorities.map((priority) => `${priority} ${p99MsMax[priority]} ms`);
-  const p99Ms = priorities.map((priority) => quantile(classes[priority].latenciesMs, 0.99));
-  claim(
-    `${name}: p99 of served requests is at most: ${limits.join(", ")}`,
-    priorities.every((priority, index) => (p99Ms[index] ?? Infinity) <= p99MsMax[priority]),
-    { measured: p99Ms.map((ms) => `${ms.toFixed(0)} ms`).join(", "), ...options },
-  );
 }

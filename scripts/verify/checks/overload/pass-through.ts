@@ -1,17 +1,15 @@
-// The REST proxy passes responses of 1 KB and 70 KB through to clients with up to 3,000 keep-alive connections.
-import {
-  claimLatencies,
-  claimNoneFails,
-  type LoadClients,
-  type MeasuredLoad,
-  measureCapacity,
-  measureLoads,
-  type PhaseReport,
-  type Rates,
-} from "./caller-load.ts";
-import { createGet, createProcessStarter, type OverloadRun, type TestedProcess } from "./tested-processes.ts";
+// The REST proxy passes responses of 1 KB and 70 KB through to 3,000 keep-alive connections.
+import { setTimeout as sleep } from "node:timers/promises";
+import { type LoadConnection, openConnection, type ResponseSummary } from "../../../../bench/load/connection.ts";
+import { quantile } from "../../../../bench/measure/quantile.ts";
+import { createProcessStarter, type OverloadRun, type Priority, type TestedProcess } from "./tested-processes.ts";
 
 const bodyKibs = [1, 70] as const;
+const connectionCount = 3_000;
+/** A process accepts 1,000 connections of each. */
+const clientAddresses = 12;
+/** Fewer than a process admits at once, so that it rejects none, and enough that it is never idle. */
+const capacityClients = 24;
 /** As multiples of the capacity, with the goal of the rate served, as a share of that at the capacity. */
 const loads: readonly { readonly factor: number; readonly servedShareMin?: number }[] = [
   { factor: 0.7 },
@@ -23,8 +21,17 @@ const loads: readonly { readonly factor: number; readonly servedShareMin?: numbe
 const overloadFactor = 10;
 const recoveryFactor = 0.5;
 const recoverySeconds = 1;
+const p99MsMax = { critical: 500, others: 200 };
+const inTimeMs = 1_000;
+
 const warmUpSeconds = 3;
 const rampSeconds = 2;
+/** Until the rejections that wait are sent. */
+const drainMs = 1_500;
+const burstEveryMs = 1;
+/** If requests are sent later than this, the latencies measure the load instead of the proxy. */
+const lagMsMax = 20;
+const attemptsMax = 5;
 
 /** @param seconds for which each load is measured. */
 export async function checkPassThrough(seconds: number, run: OverloadRun): Promise<void> {
@@ -32,51 +39,167 @@ export async function checkPassThrough(seconds: number, run: OverloadRun): Promi
   for (const kib of bodyKibs) {
     const tested = await start("rest-proxy", { ADMISSION: String(!run.isControl) });
     await checkBody(tested, kib, seconds, run);
-    await tested.stop();
   }
+}
+
+interface Report {
+  served: number;
+  rejected: number;
+  failed: number;
+  readonly latenciesMs: Readonly<Record<keyof typeof p99MsMax, number[]>>;
+  /** The longest time between a request's due time and its sending. */
+  lagMs: number;
 }
 
 async function checkBody(tested: TestedProcess, kib: number, seconds: number, run: OverloadRun): Promise<void> {
-  const clients: LoadClients = { target: tested, requestOf: (priority) => createGet(tested, priority, kib) };
-  await measureCapacity(clients, warmUpSeconds);
-  const { perSecond: capacity } = await measureCapacity(clients, seconds);
+  const clients = await openClients(tested, kib, run);
+  await clients.measureCapacity(warmUpSeconds);
+  const capacity = await clients.measureCapacity(seconds);
   run.print(`${kib} KB: capacity ${capacity.toFixed(0)}/s`);
-  const loadOf = (factor: number): MeasuredLoad => {
-    return { name: `${kib} KB at ${factor}x`, rates: toRates(factor * capacity), rampSeconds, seconds };
-  };
   let servedAtCapacity = Number.NaN;
   for (const { factor, servedShareMin } of loads) {
-    const [report] = await measureLoads(clients, [loadOf(factor)], run);
-    if (!report) continue;
-    const perSecond = report.all.good / seconds;
+    const load = factor * capacity;
+    const report = await measureInTime(clients, { perSecond: load, seconds, before: [[load, rampSeconds]] }, run);
+    const perSecond = report.served / seconds;
     if (factor === 1) servedAtCapacity = perSecond;
-    claimNoneFails(report, run);
-    if (factor < 1) claimAllServed(report.name, report, run);
-    if (servedShareMin === undefined) continue;
-    claimLatencies(report, run, { control: "fails" });
-    const share = perSecond / servedAtCapacity;
-    run.claim(
-      `${report.name}: at least ${servedShareMin * 100} % of the rate at 1x is served`,
-      share >= servedShareMin,
-      { measured: `${(share * 100).toFixed(0)} %: ${perSecond.toFixed(0)}/s of ${servedAtCapacity.toFixed(0)}/s` },
+    const name = `${kib} KB at ${factor}x`;
+    run.print(
+      `${name}: ${perSecond.toFixed(0)}/s served in time, ${report.rejected} rejected, lag ${report.lagMs.toFixed(0)} ms`,
     );
+    run.claim(`${name}: no request fails except by rejection`, report.failed === 0, {
+      measured: String(report.failed),
+    });
+    if (factor < 1) claimNoneRejected(name, report, run);
+    if (servedShareMin === undefined) continue;
+    claimLatencies(name, report, run);
+    const share = perSecond / servedAtCapacity;
+    run.claim(`${name}: at least ${servedShareMin * 100} % of the rate at 1x is served`, share >= servedShareMin, {
+      measured: `${(share * 100).toFixed(0)} %: ${perSecond.toFixed(0)}/s of ${servedAtCapacity.toFixed(0)}/s`,
+    });
   }
+  const recovered = recoveryFactor * capacity;
   const fall = [
-    { ...loadOf(overloadFactor), rampSeconds: 0, seconds: rampSeconds },
-    { ...loadOf(recoveryFactor), rampSeconds: recoverySeconds },
-  ];
-  const [, recovered] = await measureLoads(clients, fall, run);
-  if (recovered)
-    claimAllServed(`${kib} KB, ${recoverySeconds} s after the load has fallen from ${overloadFactor}x`, recovered, run);
+    [overloadFactor * capacity, rampSeconds],
+    [recovered, recoverySeconds],
+  ] as const;
+  const report = await measureInTime(clients, { perSecond: recovered, seconds, before: fall }, run);
+  claimNoneRejected(`${kib} KB, ${recoverySeconds} s after the load has fallen from ${overloadFactor}x`, report, run);
+  clients.close();
+}
+
+function claimNoneRejected(name: string, { served, rejected }: Report, { claim }: OverloadRun): void {
+  claim(`${name}: all requests are served in time`, served > 0 && rejected === 0, { measured: `${rejected} rejected` });
+}
+
+function claimLatencies(name: string, { latenciesMs }: Report, { claim }: OverloadRun): void {
+  const p99 = { critical: quantile(latenciesMs.critical, 0.99), others: quantile(latenciesMs.others, 0.99) };
+  claim(
+    `${name}: p99 is at most ${p99MsMax.critical} ms of critical requests, ${p99MsMax.others} ms of others`,
+    p99.critical <= p99MsMax.critical && p99.others <= p99MsMax.others,
+    { measured: `${p99.critical.toFixed(0)} ms, ${p99.others.toFixed(0)} ms`, control: "fails" },
+  );
+}
+
+interface OpenLoad {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** Sent before the measurement. */
+  readonly before: readonly (readonly [perSecond: number, seconds: number])[];
+}
+
+type Clients = Awaited<ReturnType<typeof openClients>>;
+
+/** @throws Error if the load is late five times. */
+async function measureInTime(clients: Clients, { perSecond, before, seconds }: OpenLoad, run: OverloadRun) {
+  for (let attempt = 1; ; attempt++) {
+    for (const [rampPerSecond, seconds] of before) await clients.send(rampPerSecond, seconds);
+    const report = await clients.send(perSecond, seconds);
+    await sleep(drainMs);
+    // The control judges no latency of a few milliseconds.
+    if (run.isControl || report.lagMs <= lagMsMax) return report;
+    const problem = `Requests were sent up to ${report.lagMs.toFixed(0)} ms late: the run is void`;
+    if (attempt === attemptsMax) throw new Error(problem);
+    run.print(`${problem}, and is repeated.`);
+  }
 }
 
 /** A tenth of the requests is critical, three tenths are background. */
-function toRates(perSecond: number): Rates {
-  return { critical: 0.1 * perSecond, normal: 0.6 * perSecond, background: 0.3 * perSecond };
+function priorityOf(number: number): Priority {
+  const digit = number % 10;
+  if (digit === 0) return "critical";
+  return digit < 7 ? "normal" : "background";
 }
 
-function claimAllServed(name: string, { all }: PhaseReport, { claim }: OverloadRun): void {
-  claim(`${name}: all requests are served in time`, all.sent > 0 && all.good === all.sent, {
-    measured: `${all.good} of ${all.sent}, ${all.rejected} rejected`,
-  });
+async function openClients({ port }: TestedProcess, kib: number, run: OverloadRun) {
+  const free: LoadConnection[] = [];
+  const all: LoadConnection[] = [];
+  let current = createReport();
+  let number = 10_000_000;
+  const onLost = () => void current.failed++;
+  for (let index = 0; index < connectionCount; index++) {
+    const localAddress = `127.0.0.${1 + (index % clientAddresses)}`;
+    all.push(openConnection({ port, localAddress, onLost }));
+    // Before the backlog of the listener is full.
+    if (index % 100 === 0) await sleep(10);
+  }
+  free.push(...all);
+  const close = () => all.splice(0).forEach((connection) => connection.close());
+  run.onCleanup(close);
+
+  /** A request that finds no free connection is not sent: its client waits for a response. */
+  function sendOne(priority: Priority, dueMs: number, onResponse: () => void = () => {}): void {
+    const connection = free.shift();
+    if (!connection) return;
+    const report = current;
+    const text = `GET /v1/${priority}/${kib}k-${number++} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`;
+    connection.send(text, (response) => {
+      free.push(connection);
+      count(report, priority, response, performance.now() - dueMs);
+      onResponse();
+    });
+  }
+
+  return {
+    close,
+    /** In a closed loop. */
+    async measureCapacity(seconds: number): Promise<number> {
+      current = createReport();
+      const report = current;
+      const endMs = performance.now() + seconds * 1_000;
+      const sendUntilEnd = async () => {
+        while (performance.now() < endMs) {
+          await new Promise<void>((resolve) => sendOne("normal", performance.now(), resolve));
+        }
+      };
+      await Promise.all(Array.from({ length: capacityClients }, sendUntilEnd));
+      return report.served / seconds;
+    },
+    /** In an open loop. */
+    async send(perSecond: number, seconds: number): Promise<Report> {
+      current = createReport();
+      const report = current;
+      const startMs = performance.now();
+      const requestCount = perSecond * seconds;
+      for (let sent = 0; sent < requestCount; await sleep(burstEveryMs)) {
+        const nowMs = performance.now();
+        const dueMsOf = (index: number) => startMs + (index * 1_000) / perSecond;
+        report.lagMs = Math.max(report.lagMs, nowMs - dueMsOf(sent));
+        for (; sent < requestCount && dueMsOf(sent) <= nowMs; sent++) sendOne(priorityOf(sent), dueMsOf(sent));
+      }
+      return report;
+    },
+  };
+}
+
+function createReport(): Report {
+  return { served: 0, rejected: 0, failed: 0, latenciesMs: { critical: [], others: [] }, lagMs: 0 };
+}
+
+function count(report: Report, priority: Priority, { status }: ResponseSummary, latencyMs: number): void {
+  if (status === 503) report.rejected++;
+  else if (status !== 200) report.failed++;
+  else {
+    if (latencyMs <= inTimeMs) report.served++;
+    report.latenciesMs[priority === "critical" ? "critical" : "others"].push(latencyMs);
+  }
 }

@@ -3,26 +3,21 @@ import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, type Load, startLoad } from "../../traffic/open-loop.ts";
 import type { ClaimOptions } from "../../verification.ts";
-import {
-  claimLatencies,
-  claimNoneFails,
-  type LoadClients,
-  measureCapacity,
-  measureLoads,
-  type PhaseReport,
-  type Rates,
-} from "./caller-load.ts";
+import { describePhase, type LoadPhase, type PhaseReport, sendInClosedLoop, sendPhases } from "./caller-load.ts";
 import {
   createProcessStarter,
-  createQuery,
+  createRequest,
   type LoadTarget,
   type OverloadRun,
+  type Priority,
   startEmptyHandler,
   type TestedProcess,
 } from "./tested-processes.ts";
 
 /** The load could not send ten times as many requests. */
 const capacityMax = 1_500;
+/** Fewer than a process admits at once, so that it rejects none, and enough that it is never idle. */
+const capacityClients = 24;
 /** The loads as multiples of the capacity, ascending. */
 const loadFactors = [2, 5, 10] as const;
 const highestFactor = 10;
@@ -36,6 +31,9 @@ const rampSeconds = 3;
 const recoverySeconds = 5;
 /** Fewer requests have no meaningful p99. */
 const recoveredSecondsMin = 3;
+/** If requests are sent later than this, the latencies measure the load instead of the process under test. */
+const lagMsMax = 20;
+const attemptsMax = 5;
 const probesPerSecond = 20;
 const probeTimeoutMs = 5_000;
 
@@ -43,6 +41,11 @@ const goodputShareMin = 0.9;
 const criticalShareMin = 0.99;
 /** CPU time of a rejection as a multiple of an empty `node:http` handler's at the same load: a rejection cannot take less than that handler. */
 const rejectionRatioMax = 2;
+/**
+ * Limits for p99 of the served requests of each class. They are no small multiple of the calm p99, because at saturation a request waits for four or
+ * five iterations of the event loop, of 5 ms each. Critical requests wait rather than being rejected (docs/overload.md).
+ */
+const p99MsMax = { critical: 500, normal: 200, background: 200 } as const satisfies Record<Priority, number>;
 const recoveredRatioMax = 1.5;
 const probeMsMax = 100;
 
@@ -66,53 +69,52 @@ export async function checkPressure(seconds: number, run: OverloadRun): Promise<
   const start = await createProcessStarter(run);
   const tested = await start("gateway", { ADMISSION: String(!run.isControl) });
   const emptyHandler = await startEmptyHandler(run);
-  const clientsOf = (target: LoadTarget): LoadClients => {
-    return { target, requestOf: (priority) => createQuery(target, priority), onRepeat: () => probes.reset() };
-  };
-  const clients = clientsOf(tested);
-  await measureCapacity(clients, warmUpSeconds);
-  const capacity = await measureCapacity(clients, seconds);
+  await measureCapacity(tested, warmUpSeconds);
+  const capacity = await measureCapacity(tested, seconds);
   run.claim(`the measured capacity is below ${capacityMax}/s`, capacity.perSecond < capacityMax, {
     measured: `${capacity.perSecond.toFixed(0)}/s, ${toMicroseconds(capacity.cpuSeconds)} of CPU time each`,
     control: "holds",
   });
   if (capacity.perSecond >= capacityMax) return;
-  const probes = startLivenessProbes(tested, run);
   // Not in the control, whose process is still late.
-  const remeasureCapacity = () => (run.isControl ? capacity : measureCapacity(clients, rampSeconds));
-  const loadOf = (name: string, perSecond: number) => {
-    return { name, rates: toRates(perSecond, criticalShare * capacity.perSecond), rampSeconds, seconds };
+  const remeasureCapacity = () => (run.isControl ? capacity : measureCapacity(tested, rampSeconds));
+  const probes = startLivenessProbes(tested, run);
+  const mix = { criticalPerSecond: criticalShare * capacity.perSecond, probes, run };
+  const calmLoad = {
+    name: "calm",
+    perSecond: calmShare * capacity.perSecond,
+    // V8's helper thread optimizes code and collects garbage in the first seconds of a new load, on the core of the process: that is no part of calm.
+    rampSeconds: Math.max(rampSeconds, seconds),
+    seconds,
   };
-  // V8's helper thread optimizes code and collects garbage in the first seconds of a new load, on the core of the process: that is no part of calm.
-  const calmLoad = { ...loadOf("calm", calmShare * capacity.perSecond), rampSeconds: Math.max(rampSeconds, seconds) };
-  const [calm] = await measureLoads(clients, [calmLoad], run);
+  const [calm] = await measureMixes(tested, [calmLoad], mix);
   const steps: LoadStep[] = [];
   let before = await remeasureCapacity();
   for (const loadFactor of loadFactors) {
-    const load = loadOf(`${loadFactor}x`, loadFactor * before.perSecond);
-    const [empty] = await measureLoads(
-      clientsOf(emptyHandler),
-      [{ ...load, name: `empty handler, ${load.name}` }],
-      run,
-    );
+    const load = { name: `${loadFactor}x`, perSecond: loadFactor * before.perSecond, rampSeconds, seconds };
+    const [empty] = await measureMixes(emptyHandler, [{ ...load, name: `empty handler, ${load.name}` }], mix);
     const recovery = {
-      ...loadOf("recovered", recoveryShare * before.perSecond),
+      name: "recovered",
+      perSecond: recoveryShare * before.perSecond,
       rampSeconds: recoverySeconds,
       seconds: Math.max(seconds, recoveredSecondsMin),
     };
     const loads = loadFactor === highestFactor ? [load, recovery] : [load];
-    const [report, recovered] = await measureLoads(clients, loads, run);
+    const [report, recovered] = await measureMixes(tested, loads, mix);
     const after = await remeasureCapacity();
-    if (!calm || !empty || !report) throw new Error("A load has no report");
     const emptySeconds = empty.cpuSeconds / empty.all.rejected;
     steps.push({ loadFactor, capacity: meanOf(before, after), emptySeconds, report });
     before = after;
     if (recovered) claimRecovery(recovered, calm, run);
   }
-  claimSteps(steps, run);
+  claimSteps(steps, calm, run);
   await claimProbes(probes, run);
   run.claim("the process runs without a restart", tested.isRunning(), { control: "holds" });
   await Promise.all([tested.stop(), emptyHandler.stop()]);
+}
+
+function measureCapacity(tested: TestedProcess, seconds: number): Promise<Capacity> {
+  return sendInClosedLoop(createRequest(tested), { clients: capacityClients, seconds, pid: tested.pid });
 }
 
 /** As a container runtime sends them: each over a new connection, also while earlier ones are pending. */
@@ -129,12 +131,64 @@ function startLivenessProbes({ adminPort }: TestedProcess, { onCleanup }: Overlo
   });
 }
 
+interface MixedLoad {
+  readonly name: string;
+  /** Of all priorities together. */
+  readonly perSecond: number;
+  /** At the same rate, before the measurement. */
+  readonly rampSeconds: number;
+  readonly seconds: number;
+}
+
+interface MixOptions {
+  readonly criticalPerSecond: number;
+  readonly probes: Load;
+  readonly run: OverloadRun;
+}
+
+/**
+ * Sends the loads one after another, and returns their reports. If requests were sent late (`lagMsMax`), the latencies are void, and all is repeated.
+ * @throws Error if the latencies are void five times.
+ */
+async function measureMixes(
+  target: LoadTarget,
+  loads: readonly MixedLoad[],
+  { criticalPerSecond, probes, run }: MixOptions,
+): Promise<readonly [PhaseReport, PhaseReport?]> {
+  const phases = loads.flatMap((load): readonly LoadPhase[] => {
+    const streams = createStreams(target, load.perSecond, criticalPerSecond);
+    return [
+      { name: `before ${load.name}`, seconds: load.rampSeconds, streams },
+      { name: load.name, seconds: load.seconds, streams },
+    ];
+  });
+  for (let attempt = 1; ; attempt++) {
+    const reports = await sendPhases(phases, target.pid);
+    for (const report of reports) run.print(describePhase(report));
+    const measured = reports.filter((_, index) => index % 2 === 1);
+    const lagMs = Math.max(...measured.map((report) => report.lagMs));
+    // In the control all responses are long, and the load itself is late.
+    if (run.isControl || lagMs <= lagMsMax) return measured as [PhaseReport, PhaseReport?];
+    const problem = `Requests were sent up to ${lagMs.toFixed(0)} ms late: the run is void`;
+    if (attempt === attemptsMax) throw new Error(problem);
+    run.print(`${problem}, and is repeated.`);
+    probes.reset();
+  }
+}
+
+const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
+
 /** A third of the requests that are not critical are background. */
-function toRates(perSecond: number, criticalPerSecond: number): Rates {
+function createStreams(target: LoadTarget, perSecond: number, criticalPerSecond: number): LoadPhase["streams"] {
   // At most half, also if the machine has become much slower since the first measurement of the capacity.
   const critical = Math.min(criticalPerSecond, perSecond / 2);
   const others = perSecond - critical;
-  return { critical, normal: (others * 2) / 3, background: others / 3 };
+  const rates = { critical, normal: (others * 2) / 3, background: others / 3 };
+  const priorities = Object.keys(rates) as Priority[];
+  return priorities.map((priority) => ({
+    perSecond: rates[priority],
+    requests: [createRequest(target, priority, clientAddresses[priority])],
+  }));
 }
 
 function meanOf(first: Capacity, second: Capacity): Capacity {
@@ -153,7 +207,7 @@ function goodputBound(loadFactor: number, rejectionSeconds: number, { perSecond,
   return (perSecond * (1 - loadFactor * rejectionCost)) / (1 - rejectionCost);
 }
 
-function claimSteps(steps: readonly LoadStep[], run: OverloadRun): void {
+function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: OverloadRun): void {
   // At the highest load, where the process rejects the most requests.
   const highest = steps.at(-1);
   if (!highest) throw new Error("There is no load step");
@@ -176,17 +230,14 @@ function claimSteps(steps: readonly LoadStep[], run: OverloadRun): void {
     // In the control every request is admitted, so rejections take no CPU time.
     const bound = goodputBound(loadFactor, run.isControl ? 0 : limitedRatio * emptySeconds, capacity);
     claimGoodput(loadFactor, report, bound, run);
-    claimLatencies(report, run);
-    claimNoneFails(report, run);
+    claimLatencies(loadFactor, report, calm, run);
+    run.claim(`no request fails at ${loadFactor}x except by rejection`, report.failed === 0, {
+      measured: describeFailures(report.failures),
+    });
   }
 }
 
-function claimGoodput(
-  loadFactor: number,
-  { all, classes, seconds }: PhaseReport,
-  bound: number,
-  run: OverloadRun,
-): void {
+function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: OverloadRun): void {
   // At 2x, the backlog of a short run may be small.
   const inControl: ClaimOptions = loadFactor > 2 ? { control: "fails" } : {};
   const goodPerSecond = all.good / seconds;
@@ -194,11 +245,23 @@ function claimGoodput(
     measured: `${goodPerSecond.toFixed(0)}/s, ${toPercent(goodPerSecond / bound)} of ${bound.toFixed(0)}/s`,
     ...inControl,
   });
-  const { good, sent } = classes.critical;
+  const { good, sent } = kinds.get("critical") ?? { good: 0, sent: 0 };
   run.claim(
     `at ${loadFactor}x 99 % of critical requests are served within 1 s`,
     sent > 0 && good >= criticalShareMin * sent,
     { measured: `${toPercent(good / sent)} of ${sent}`, ...inControl },
+  );
+}
+
+function claimLatencies(loadFactor: number, { kinds }: PhaseReport, calm: PhaseReport, { claim }: OverloadRun): void {
+  const p99Of = (priority: Priority) => quantile(kinds.get(priority)?.latenciesMs ?? [], 0.99);
+  const priorities = Object.keys(p99MsMax) as Priority[];
+  const limits = priorities.map((priority) => `${priority} ${p99MsMax[priority]} ms`);
+  const measured = priorities.map((priority) => `${priority} ${p99Of(priority).toFixed(0)} ms`);
+  claim(
+    `p99 of served requests at ${loadFactor}x is at most: ${limits.join(", ")}`,
+    priorities.every((priority) => p99Of(priority) <= p99MsMax[priority]),
+    { measured: `${measured.join(", ")}; calm ${p99MsOf(calm).toFixed(1)} ms` },
   );
 }
 

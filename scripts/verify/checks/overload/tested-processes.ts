@@ -10,6 +10,7 @@ import { parse } from "graphql";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { endpointKeys, type Environment } from "../../platform/part-process.ts";
 import type { VerificationRun } from "../../verification.ts";
+import type { RequestTemplate } from "./caller-load.ts";
 import { itemFields, itemTypeDefs } from "./item-schema.ts";
 
 export type OverloadRun = Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">;
@@ -17,18 +18,6 @@ export type OverloadRun = Pick<VerificationRun, "isControl" | "print" | "claim" 
 export type EndpointKind = "gateway" | "rest-proxy";
 
 export type Priority = keyof typeof itemFields;
-export const priorities = Object.keys(itemFields) as readonly Priority[];
-
-export interface RequestTemplate {
-  readonly port: number;
-  readonly priority: Priority;
-  /** The address of the client, in 127.0.0.0/8. */
-  readonly localAddress: string;
-  /** The HTTP request. `unique` has eight digits and differs between requests, so that no cache serves one and no two share a fetch. */
-  write(unique: number): string;
-  /** The least length of a served response's body. With status 200, a rejection is shorter. */
-  readonly bodyBytesMin: number;
-}
 
 /** What load is sent to: a process under test, or the empty handler. */
 export interface LoadTarget {
@@ -111,7 +100,7 @@ function composeItems(url: string): string {
 }
 
 /** One route for each priority. */
-const routes = priorities.map((priority) => ({
+const routes = Object.keys(itemFields).map((priority) => ({
   id: priority,
   method: "GET",
   path: `/${priority}/:id`,
@@ -123,21 +112,15 @@ const routes = priorities.map((priority) => ({
   summary: `Items, ${priority}`,
 }));
 
-/** The requests of each class have their own connections. */
-const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
-
 /** A request to the gateway whose response has all items. */
-export function createQuery({ port }: LoadTarget, priority: Priority): RequestTemplate {
+export function createRequest(
+  { port }: LoadTarget,
+  priority: Priority = "normal",
+  localAddress = "127.0.0.1",
+): RequestTemplate {
   const selection = `${itemFields[priority]}(skip: $s) { id name price tags }`;
   const write = (unique: number) => toPost(selection, unique);
-  return { port, priority, localAddress: clientAddresses[priority], write, bodyBytesMin: 50_000 };
-}
-
-/** A request to the REST proxy. */
-export function createGet({ port }: LoadTarget, priority: Priority, kib: number): RequestTemplate {
-  const write = (unique: number) =>
-    `GET /v1/${priority}/${kib}k-${unique} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`;
-  return { port, priority, localAddress: clientAddresses[priority], write, bodyBytesMin: 0 };
+  return { kind: priority, port, localAddress, write, bodyBytes: [50_000, Infinity] };
 }
 
 function toPost(selection: string, unique: number): string {
