@@ -324,8 +324,6 @@ describe("the real platform", () => {
   beforeAll(async () => {
     clone = cloneRepository();
     appendFileSync(join(clone, "gateway/graphiql/index.html"), "<!-- pulled -->");
-    // The clone lacks the file that it extends.
-    write(clone, "gateway/graphiql/tsconfig.json", "{}");
     platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), portVariables(ports));
     await platform.ready();
   });

@@ -13,7 +13,8 @@ export function cloneRepository(): string {
   chmodSync(clone, 0o755); // PostgreSQL runs under another account if the test runs as root.
   const filter = (path: string) => basename(path) !== "node_modules";
   for (const folder of folders) cpSync(join(repository, folder), join(clone, folder), { recursive: true, filter });
-  for (const file of ["package.json", "package-lock.json"]) cpSync(join(repository, file), join(clone, file));
+  for (const file of ["package.json", "package-lock.json", "tsconfig.json"])
+    cpSync(join(repository, file), join(clone, file));
   symlinkSync(join(repository, "node_modules"), join(clone, "node_modules"));
   return clone;
 }
