@@ -1,7 +1,7 @@
-// Counts the CPU time of the main thread that one request takes. admit/charges.ts debits the part for documents from the caller's
+// Counts the CPU time that one request takes: of the main thread, and of the planner's threads. admit/charges.ts debits the part for documents from the caller's
 // rate limit, and admission ranks callers by the sum.
 
-/** Milliseconds for a large body and its variables, a new document, a new plan (without the planner's threads) and introspection. */
+/** Milliseconds for a large body and its variables, a new document, a new plan and introspection. */
 export interface DocumentCpu {
   /** 0 for a stored operation without introspection, so measuring costs it nothing. */
   documentCpuMs: number;

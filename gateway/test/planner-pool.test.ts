@@ -7,6 +7,7 @@ import type { Worker } from "node:worker_threads";
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { DocumentCpu } from "../src/document-cpu.ts";
 import { Rejection } from "../src/errors/rejections.ts";
 import { UnusableSupergraph } from "../src/errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../src/observations.ts";
@@ -45,6 +46,19 @@ describe("the planner pool", () => {
       expect([first, other].map(({ plannedBefore }) => plannedBefore)).toEqual([0, 1]);
       expect((await plan("{ a }")).plannedBefore).toBe(2);
       expect(kinds()).toEqual(["plan-built", "plan-built", "plan-built"]);
+    });
+
+    test("has the CPU time of its plan, once for concurrent requests, and also if it is too complex", async () => {
+      const { plan, cpu } = await setUp({ planTimeoutMs: 300 });
+      await Promise.all([plan("{ a }"), plan("{ a }")]);
+      expect(cpu.documentCpuMs).toBe(1);
+      await expect(plan("complex")).rejects.toThrow(Rejection);
+      expect(cpu.documentCpuMs).toBe(2);
+      await expect(plan("hang")).rejects.toThrow(Rejection);
+      expect(cpu.documentCpuMs).toBe(302);
+      // Rejected without being planned.
+      await expect(plan("hang")).rejects.toThrow(Rejection);
+      expect(cpu.documentCpuMs).toBe(302);
     });
 
     test("that takes too long is rejected, its worker is replaced, and the new worker plans the queued ones", async () => {
@@ -322,15 +336,16 @@ describe("the planner pool", () => {
     };
     pool = createPlannerPool({ workers: 1, planTimeoutMs: 5_000, waitMsMax: 60_000, observe, workerFile, ...o });
     const loaded = await pool.load("one");
-    return { loaded, plan: (operationText: string) => planWith(loaded, operationText) };
+    const cpu = { documentCpuMs: 0 };
+    return { loaded, cpu, plan: (operationText: string) => planWith(loaded, operationText, cpu) };
   }
 
   async function untilAllEnded(): Promise<void> {
     await expect.poll(() => running.size).toBe(0);
   }
 
-  async function planWith(loaded: SupergraphPlanner, operationText: string): Promise<ScriptedPlan> {
-    return JSON.parse(await loaded.plan(operationText, [])) as ScriptedPlan;
+  async function planWith(loaded: SupergraphPlanner, operationText: string, cpu?: DocumentCpu): Promise<ScriptedPlan> {
+    return JSON.parse(await loaded.plan(operationText, [], cpu)) as ScriptedPlan;
   }
 
   function kinds(): string[] {

@@ -187,11 +187,24 @@ test.each(dearest)(
   },
 );
 
+test.each(dearest.filter(([name]) => name === "too large an introspection" || name === "49 operations in one"))(
+  "%s is debited also for the time of a planner's thread",
+  async (_, document) => {
+    const { send } = await startLimited({ reads: 3, writes: 3 });
+    // The main thread measures no time.
+    stopTime();
+    await send(document(1), ada);
+    expect((await send(oneFetch, ada)).headers.get("ratelimit-policy")).toBe('"requests";q=6;w=60');
+    expect((await send(oneFetch, grace)).body.errors).toBeUndefined();
+  },
+);
+
 test("the receipt of a large body is debited by its size", async () => {
   const { send } = await startLimited({ reads: 5, writes: 3 });
+  const query = "query ($id: ID!) { person(id: $id) { name } }";
+  await send(query, { ...warmUp, variables: { id: "1" } });
   stopTime();
-  const variables = { id: "x".repeat(1_000_000) };
-  await send("query ($id: ID!) { person(id: $id) { name } }", { ...ada, variables });
+  await send(query, { ...ada, variables: { id: "x".repeat(1_000_000) } });
   for (let left = 3; left > 0; left--) expect((await send(oneFetch, ada)).body.errors).toBeUndefined();
   expect((await send(oneFetch, ada)).status).toBe(429);
   expect((await send(oneFetch, grace)).body.errors).toBeUndefined();

@@ -13,7 +13,7 @@ import type { GatewayExchange } from "./exchange.ts";
 const resultMsPerKb = 0.012;
 
 /**
- * One unit is a millisecond of CPU time of the main thread. An arrival weighs 1 unit of `requests`, which pays for parsing; an operation as many
+ * One unit is a millisecond of CPU time. An arrival weighs 1 unit of `requests`, which pays for parsing; an operation as many
  * units of reads, or of writes for a mutation, as its plan has fetches, at least 1. What documents and results take beyond that is debited
  * afterwards.
  */

@@ -122,10 +122,11 @@ function openScope(
   deadline: OperationDeadline,
   callerKey: string | undefined,
 ): RequestScope {
-  const { requestId, trace, subgraphs, authorization, client, caller, isCacheable, record } = request;
+  const { requestId, trace, subgraphs, authorization, client, caller, isCacheable, record, cpu } = request;
   return {
     requestId,
     trace,
+    cpu,
     callerKey,
     identity,
     subgraphs,

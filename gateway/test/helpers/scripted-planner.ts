@@ -1,7 +1,7 @@
 // A planner worker for tests: the text of the operation or supergraph says what it does. Instead of a query plan it sends a `ScriptedPlan`.
 import { existsSync, writeFileSync } from "node:fs";
 import { parentPort, threadId } from "node:worker_threads";
-import type { Task, TaskResult } from "../../src/engine/plan/planner/worker-messages.ts";
+import type { Task, TaskResult, TimedResult } from "../../src/engine/plan/planner/worker-messages.ts";
 
 export interface ScriptedPlan {
   readonly operationText: string;
@@ -21,7 +21,7 @@ let planned = 0;
 parentPort?.on("message", (task: Task) => {
   const result = run(task);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  if (result) parentPort?.postMessage(result);
+  if (result) parentPort?.postMessage({ ...result, cpuMs: 1 } satisfies TimedResult);
 });
 
 function run(task: Task): TaskResult | undefined {

@@ -127,7 +127,7 @@ export async function createSupergraphStages(
     ...planStage,
     apiSchema,
     run(plan, operation, variables, scope) {
-      const introspected = introspection.read(plan, operation, variables);
+      const introspected = introspection.read(plan, operation, variables, scope.cpu);
       if (!(introspected instanceof Promise)) return runFetches(plan, variables, scope, introspected);
       return introspected.then((values) => runFetches(plan, variables, scope, values));
     },

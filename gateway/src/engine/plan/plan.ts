@@ -17,7 +17,7 @@ import { listConditionVariables } from "./normalize/resolve-conditions.ts";
 
 export interface PlanOptions extends NormalizeOptions {
   /** Returns a `QueryPlan` as JSON. */
-  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
+  readonly plan: (operationText: string, enabledLabels: readonly string[], cpu?: DocumentCpu) => Promise<string>;
   readonly compile: Compile;
   readonly listCombinations: (validated: ValidatedOperation) => readonly OverrideCombination[];
   readonly onCompiled: (plan: CompiledPlan) => void;
@@ -107,7 +107,7 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     cpu: DocumentCpu,
   ): Promise<CompiledPlan> {
     const { normalized, plan } = await countCpu(cpu, () =>
-      queryPlanFor(validated, conditions, combination, plannedAhead, options),
+      queryPlanFor(validated, conditions, combination, plannedAhead, cpu, options),
     );
     const compiled = countCpu(cpu, () => options.compile(normalized, plan, retention.add));
     options.onCompiled(compiled);
@@ -181,10 +181,11 @@ async function queryPlanFor(
   conditions: Variables,
   combination: OverrideCombination,
   plannedAhead: string | undefined,
+  cpu: DocumentCpu,
   options: PlanOptions,
 ) {
   const normalized = normalize(validated.document, validated.operation, conditions, options);
-  return { normalized, plan: readPlan(plannedAhead ?? (await planJsonFor(normalized, combination, options))) };
+  return { normalized, plan: readPlan(plannedAhead ?? (await planJsonFor(normalized, combination, options, cpu))) };
 }
 
 /** @returns undefined if no fetch is needed: the operation selects only introspection fields, and `__typename` at the root. */
@@ -192,8 +193,9 @@ async function planJsonFor(
   { planned }: NormalizedOperation,
   { labels }: OverrideCombination,
   { plan, apiSchema }: PlanOptions,
+  cpu?: DocumentCpu,
 ): Promise<string | undefined> {
-  return planned && plan(printMarked(planned, apiSchema), labels);
+  return planned && plan(printMarked(planned, apiSchema), labels, cpu);
 }
 
 /** @throws Rejection if no subgraph has a path to some field (rewrite/plan-resolvable.ts). */

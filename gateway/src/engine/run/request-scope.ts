@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need.
+import type { DocumentCpu } from "../../document-cpu.ts";
 import type { FetchReports } from "./fetch/fetch-reports.ts";
 import type { OperationDeadline } from "./deadline.ts";
 import type { ClientHeaders, ForwardedHeaders } from "../../subgraph-settings/request-headers.ts";
@@ -20,6 +21,7 @@ export interface RequestScope extends ClientRequest {
   readonly fetchReports: FetchReports | undefined;
   /** No fetch is sent after its signal. */
   readonly deadline: Pick<OperationDeadline, "signal">;
+  readonly cpu: DocumentCpu;
 }
 
 /** Undefined without rules for the subgraph. */

@@ -2,6 +2,7 @@
 import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import type { Json } from "@tributary/kit/json/json";
+import type { DocumentCpu } from "../../../document-cpu.ts";
 import { Rejection } from "../../../errors/rejections.ts";
 import type { ValidatedOperation } from "../../parse/validated-operation.ts";
 import {
@@ -20,12 +21,14 @@ interface IntrospectedPlan {
 export interface Introspection {
   /**
    * By alias. Undefined if the operation has none; synchronous for a cached or small response.
+   * @param cpu gets the CPU time of a planner's thread; that of the main thread is for the caller to count.
    * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending; or of the planner pool.
    */
   read(
     plan: IntrospectedPlan,
     operation: ValidatedOperation,
     variables: Json,
+    cpu: DocumentCpu,
   ): IntrospectionValues | Promise<IntrospectionValues> | undefined;
   size(): MapSize;
 }
@@ -35,7 +38,11 @@ export interface IntrospectionOptions {
   /** To the introspection queries that tools send. Never evicted. */
   readonly standard: readonly IntrospectionEntry[];
   /** Undefined if the JSON is longer than `bytesMax`. */
-  readonly executeInWorker: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
+  readonly executeInWorker: (
+    key: string,
+    bytesMax: number,
+    cpu: DocumentCpu,
+  ) => Promise<IntrospectionValues | undefined>;
   /** The longest response, as JSON in bytes. Raised to twice the longest standard response, if it is less. */
   readonly bytesMax: number;
   readonly onEvicted: () => void;
@@ -81,20 +88,23 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   }
 
   /** Tries on the main thread first, and stops there after `mainThreadBytesMax`. */
-  function execute(selection: IntrospectionSelection): IntrospectionValues | Promise<IntrospectionValues> {
+  function execute(
+    selection: IntrospectionSelection,
+    cpu: DocumentCpu,
+  ): IntrospectionValues | Promise<IntrospectionValues> {
     const { key } = selection;
     const earlier = pending.get(key);
     if (earlier) return earlier;
     const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
     if (small) return storeValues(key, small);
     if (pending.size >= pendingMax) throw createBusyRejection();
-    const values = executeLarge(key).finally(() => pending.delete(key));
+    const values = executeLarge(key, cpu).finally(() => pending.delete(key));
     pending.set(key, values);
     return values;
   }
 
-  async function executeLarge(key: string): Promise<IntrospectionValues> {
-    const large = await runInHalfTimeQueue(() => o.executeInWorker(key, bytesMax));
+  async function executeLarge(key: string, cpu: DocumentCpu): Promise<IntrospectionValues> {
+    const large = await runInHalfTimeQueue(() => o.executeInWorker(key, bytesMax, cpu));
     if (large) return storeValues(key, large);
     throw new Rejection(
       "INTROSPECTION_TOO_LARGE",
@@ -104,7 +114,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
 
   return {
     size: cache.size,
-    read(plan, validated, variables) {
+    read(plan, validated, variables, cpu) {
       if (!plan.introspection) return undefined;
       const knownKey = keyOfPlan.get(plan);
       const cached = knownKey === undefined ? undefined : findValues(knownKey);
@@ -114,7 +124,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
       if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax)
         keyOfPlan.set(plan, selection.key);
-      return findValues(selection.key) ?? execute(selection);
+      return findValues(selection.key) ?? execute(selection, cpu);
     },
   };
 }

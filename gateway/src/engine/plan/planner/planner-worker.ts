@@ -2,7 +2,7 @@
 // planner-pool.ts starts it, and worker-slot.ts gives it tasks.
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TimedResult, WorkerLost } from "./worker-messages.ts";
 
 export interface PlannerWorker {
   /**
@@ -10,7 +10,7 @@ export interface PlannerWorker {
    * @param cpuMsMax the worker is terminated when it has used this CPU time. It includes the start of the thread, if it is not running yet.
    * Wall-clock time is no measure of a task, because the process may be paused or wait for a core: it ends a worker only after `checksMax`.
    */
-  run(task: Task, cpuMsMax: number): Promise<TaskResult | WorkerLost>;
+  run(task: Task, cpuMsMax: number): Promise<TimedResult | WorkerLost>;
   /** Terminates the thread, and settles its task as `worker-lost`. Resolves when the thread has exited. */
   end(): Promise<void>;
 }
@@ -22,6 +22,12 @@ export interface PlannerWorkerOptions extends Omit<PlannerWorkerData, "compileCa
   readonly onLogEntry: (entry: LibraryLogEntry) => void;
   /** Called at most once, before `run` resolves, and never after `end`. */
   readonly onLost: (lost: WorkerLost) => void;
+}
+
+interface RunningTask {
+  readonly startedMs: number;
+  readonly cpuMsMax: number;
+  settle(outcome: TimedResult | WorkerLost): void;
 }
 
 /** Smaller than Node's default, which saves 25 MB. Planning takes as long as before (measured). */
@@ -49,22 +55,24 @@ export function startPlannerWorker({
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
     name: "planner",
   });
-  let settleTask: ((outcome: TaskResult | WorkerLost) => void) | undefined;
+  let running: RunningTask | undefined;
   let isEnded = false;
 
   function endAsLost(reason: WorkerLost["reason"], cause: Error): void {
     if (isEnded) return;
     isEnded = true;
-    const lost: WorkerLost = { kind: "worker-lost", reason, cause };
+    const blamed = reason === "deadline" || reason === "memory" ? running : undefined;
+    const cpuMs = blamed ? Math.min(performance.now() - blamed.startedMs, blamed.cpuMsMax) : 0;
+    const lost: WorkerLost = { kind: "worker-lost", reason, cause, cpuMs };
     onLost(lost);
-    settleTask?.(lost);
+    running?.settle(lost);
     void worker.terminate();
   }
 
   worker.unref();
-  worker.on("message", (message: TaskResult | LibraryLogEntry) => {
+  worker.on("message", (message: TimedResult | LibraryLogEntry) => {
     if (message.kind === "library-log") onLogEntry(message);
-    else settleTask?.(message);
+    else running?.settle(message);
   });
   worker.on("error", (error) => endAsLost(isOutOfMemory(error) ? "memory" : "died", error));
   worker.on("exit", (code) => endAsLost("died", new Error(`The planner worker exited with code ${code}`)));
@@ -82,19 +90,19 @@ export function startPlannerWorker({
           }
           // Neither resolves before the thread runs again.
           const usedMs = (await readCpuMs(worker)) - (await cpuMsAtStart);
-          const isPending = settleTask === settle;
+          const isPending = running?.settle === settle;
           if (!isPending || usedMs < cpuMsMax * deadlineTolerance) return;
           endAsLost("deadline", new Error(`The planner worker used more than ${cpuMsMax} ms of CPU time`));
         };
         const timer = setInterval(() => void check(), cpuMsMax / checksPerDeadline);
-        const settle = (outcome: TaskResult | WorkerLost): void => {
-          settleTask = undefined;
+        const settle = (outcome: TimedResult | WorkerLost): void => {
+          running = undefined;
           clearInterval(timer);
           // After `end` the worker remains referenced, for the reason given there.
           if (!isEnded) worker.unref();
           resolve(outcome);
         };
-        settleTask = settle;
+        running = { settle, startedMs: performance.now(), cpuMsMax };
         worker.ref();
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
         worker.postMessage(task);
@@ -105,7 +113,8 @@ export function startPlannerWorker({
       // An unreferenced worker would let the process exit before `terminate` resolves.
       worker.ref();
       await worker.terminate();
-      settleTask?.({ kind: "worker-lost", reason: "died", cause: new Error("The planner pool was closed") });
+      const cause = new Error("The planner pool was closed");
+      running?.settle({ kind: "worker-lost", reason: "died", cause, cpuMs: 0 });
     },
   };
 }

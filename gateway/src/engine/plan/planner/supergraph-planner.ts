@@ -1,5 +1,6 @@
 // The planner pool's interface to one supergraph: plans its operations (for plan-cache.ts) and executes its large introspection queries (for
 // introspection/).
+import type { DocumentCpu } from "../../../document-cpu.ts";
 import { Rejection } from "../../../errors/rejections.ts";
 import type { GatewayObserver } from "../../../observations.ts";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
@@ -10,15 +11,17 @@ export interface SupergraphPlanner extends LoadedSupergraph {
   /**
    * Returns the query plan of an operation as JSON. Concurrent calls for the same plan share one task.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
+   * @param cpu gets the CPU time of the task, also of one that fails. Concurrent calls count it once.
    * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its CPU time or its memory, or did recently;
    * SERVICE_UNAVAILABLE if the queue is full, the wait too long, or the worker gets no CPU time; Error for a bug, or if the worker died twice.
    */
-  plan(operationText: string, enabledLabels: readonly string[]): Promise<string>;
+  plan(operationText: string, enabledLabels: readonly string[], cpu?: DocumentCpu): Promise<string>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
+   * @param cpu as in `plan`.
    * @throws Rejection OPERATION_TOO_COMPLEX if it exceeds the CPU time or memory of a worker; otherwise as `plan`.
    */
-  introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
+  introspect(key: string, bytesMax: number, cpu?: DocumentCpu): Promise<IntrospectionValues | undefined>;
   /** Frees the supergraph's memory in the workers. Later calls of `plan` and `introspect` fail. */
   release(): void;
 }
@@ -42,33 +45,41 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
     clock: () => performance.now(),
   });
 
-  async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<string> {
+  async function runCounted(task: Parameters<RunTask>[0], cpu: DocumentCpu | undefined): Promise<TaskOutcome> {
+    const outcome = await runTask(task);
+    if (cpu && outcome.kind !== "not-started") cpu.documentCpuMs += outcome.cpuMs;
+    return outcome;
+  }
+
+  async function planOnce(key: string, task: Omit<PlanTask, "id">, cpu: DocumentCpu | undefined): Promise<string> {
     const startedMs = performance.now();
-    const outcome = await runTask({ kind: "plan", operationText, enabledLabels });
+    const outcome = await runCounted(task, cpu);
     if (outcome.kind === "planned") {
       const tookMs = Math.round(performance.now() - startedMs);
       observe({ kind: "plan-built", tookMs, jsonCharacters: outcome.planJson.length });
       return outcome.planJson;
     }
     const { reason, error, cause } = explainFailure(outcome);
-    observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });
+    observe({ kind: "plan-failed", reason, operationHash: hashOperation(task.operationText), cause });
     if (error instanceof Rejection && error.code === "OPERATION_TOO_COMPLEX") rejected.add(key);
     throw error;
   }
 
   return {
     ...loaded,
-    plan(operationText, enabledLabels) {
+    plan(operationText, enabledLabels, cpu) {
       const key = planKey(operationText, enabledLabels);
       if (rejected.has(key)) return Promise.reject(new Rejection("OPERATION_TOO_COMPLEX"));
       const earlier = pending.get(key);
       if (earlier) return earlier;
-      const planned = planOnce(key, operationText, enabledLabels).finally(() => pending.delete(key));
+      const planned = planOnce(key, { kind: "plan", operationText, enabledLabels }, cpu).finally(() =>
+        pending.delete(key),
+      );
       pending.set(key, planned);
       return planned;
     },
-    async introspect(key, bytesMax) {
-      const outcome = await runTask({ kind: "introspect", key, bytesMax });
+    async introspect(key, bytesMax, cpu) {
+      const outcome = await runCounted({ kind: "introspect", key, bytesMax }, cpu);
       if (outcome.kind === "introspected") return outcome.values;
       throw explainFailure(outcome).error;
     },

@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
-import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TimedResult } from "./worker-messages.ts";
 
 // Before the dynamic import below, because compiling Apollo's packages takes most of a worker's start.
 const { compileCacheFolder, isFirstLoadUrgent, isFirstLoadKnown } = workerData as PlannerWorkerData;
@@ -18,10 +18,13 @@ const { createTaskRunner, importApolloGateway } = await import("./task-runner.ts
 // While the main thread loads its own modules.
 if (!isFirstLoadKnown) await importApolloGateway();
 const taskRunner = createTaskRunner({ log: send });
-parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(finish));
+parentPort?.on("message", (task: Task) => void run(task));
 
-function finish(result: TaskResult): void {
-  send(result);
+async function run(task: Task): Promise<void> {
+  const before = process.threadCpuUsage();
+  const result = await taskRunner.run(task);
+  const { user, system } = process.threadCpuUsage(before);
+  send({ ...result, cpuMs: (user + system) / 1_000 });
   if (isFirstLoadUrgent && result.kind === "loaded") lowerPriority();
 }
 
@@ -33,7 +36,7 @@ function lowerPriority(): void {
   if (process.platform === "linux") setPriority(thisThread, niceValue);
 }
 
-function send(message: TaskResult | LibraryLogEntry): void {
+function send(message: TimedResult | LibraryLogEntry): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(message, message.kind === "introspected" ? listBuffers(message.values) : []);
 }

@@ -70,6 +70,8 @@ export interface WorkerLost {
   readonly kind: "worker-lost";
   readonly reason: "deadline" | "memory" | "stalled" | "died";
   readonly cause: Error;
+  /** The time since the task began, at most the CPU time that it may use. 0 unless the task is the cause. */
+  readonly cpuMs: number;
 }
 
 /** No worker started the task. */
@@ -78,7 +80,10 @@ interface TaskNotStarted {
   readonly reason: "queue-full" | "waited-too-long" | "closed";
 }
 
-export type TaskOutcome = TaskResult | WorkerLost | TaskNotStarted;
+/** With the CPU time of the worker's thread. */
+export type TimedResult = TaskResult & { readonly cpuMs: number };
+
+export type TaskOutcome = TimedResult | WorkerLost | TaskNotStarted;
 
 /** A task in the main thread, with the callback that gets its outcome. `settle` is called once. */
 export interface PlannerJob {

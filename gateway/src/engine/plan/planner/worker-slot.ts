@@ -105,7 +105,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     addSetupJob(job) {
       if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
       // Nothing is loaded.
-      if (isAsleep && job.task.kind === "drop") return job.settle({ kind: "done" });
+      if (isAsleep && job.task.kind === "drop") return job.settle({ kind: "done", cpuMs: 0 });
       setupJobs.push(job);
       if (!wakeIfAsleep()) void work();
     },
