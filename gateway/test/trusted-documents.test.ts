@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { silentLog } from "@tributary/kit/process/log";
+import { sampleSize } from "@tributary/kit/testing/sample-size";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
@@ -244,7 +245,8 @@ describe("mode enforce", () => {
       return { jobs, heapBytes: process.memoryUsage().heapUsed, caches: gateway.cacheSizes() };
     };
     const warmUpCount = 500;
-    const count = 2_000;
+    /** Each by three names. */
+    const count = sampleSize(2_000, 35_000);
     for (let sent = 0; sent < warmUpCount; sent += 50) await sendUnknown(sent, 50);
     kinds.clear();
     const before = await measure();
