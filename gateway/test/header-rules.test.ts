@@ -289,6 +289,16 @@ headers:
     }
   });
 
+  test("those that the subgraph declared as hop-by-hop are not propagated", async () => {
+    const { first, sendRaw } = await startEchoPlatform(rules);
+    const headers = { connection: "keep-alive, X_Last, x-internal", "x-first": "1", "x-last": "2", "x-internal": "3" };
+    first.fault = (response, _body, _request, resolve) =>
+      void resolve().then((result) => respondJson(response, 200, JSON.stringify(result), headers));
+    const { rawHeaders } = await sendRaw('{ one(name: "x") }', []);
+    const values = ["x-first", "x-last", "x-public"].flatMap((name) => valuesOf(rawHeaders, name));
+    expect(values).toEqual(["1"]);
+  });
+
   test("a mutation's cookies are separate fields, also if it fails", async () => {
     const { first, second, sendRaw } = await startEchoPlatform(rules);
     first.fault = (response) => respondJson(response, 500, '{"errors":[{"message":"no"}]}', headersOf("first"));

@@ -92,3 +92,18 @@ export function createSelector({ named, matching }: Selection): (name: string) =
   const pattern = matching === undefined ? undefined : new RegExp(matching);
   return (name) => [name, spellingOf(name)].some((spelling) => names.has(spelling) || pattern?.test(spelling));
 }
+
+const nothingDropped: ReadonlySet<string> = new Set();
+
+/** Headers that their sender declared as hop-by-hop (RFC 9110, 7.6.1), as `spellingOf` has them. */
+export function listDropped(headers: HeaderValues): ReadonlySet<string> {
+  const connection = toText(headers["connection"]);
+  if (connection === undefined || connection === "keep-alive") return nothingDropped;
+  return new Set(connection.split(",").map((name) => spellingOf(name.trim())));
+}
+
+/** Undefined also for what objects inherit: a header can have the name `constructor`. */
+export function toText(value: string | readonly string[] | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.join(", ") : undefined;
+}

@@ -1,5 +1,13 @@
 // The headers that a subgraph gets of a client's request. Resolved once for each client request and subgraph, before any fetch is shared or cached.
-import { createSelector, type HeaderValues, isReservedInRequests, listNames, spellingOf } from "./header-names.ts";
+import {
+  createSelector,
+  type HeaderValues,
+  isReservedInRequests,
+  listDropped,
+  listNames,
+  spellingOf,
+  toText,
+} from "./header-names.ts";
 import type { RequestRule } from "./header-rules-schema.ts";
 
 export interface ClientHeaders {
@@ -27,7 +35,6 @@ export interface RequestHeaderRules {
 interface Resolution {
   readonly client: ClientHeaders;
   readonly values: Map<string, { readonly value: string; readonly varies: boolean }>;
-  /** Headers that the client declared as hop-by-hop (RFC 9110, 7.6.1). */
   readonly dropped: ReadonlySet<string>;
 }
 
@@ -50,7 +57,7 @@ export function createRequestHeaderRules(rules: readonly RequestRule[]): Request
       const resolution: Resolution = {
         client,
         values: new Map(),
-        dropped: listDropped(toText(client.headers["connection"])),
+        dropped: listDropped(client.headers),
       };
       for (const step of steps) step(resolution);
       const list: string[] = [];
@@ -62,13 +69,6 @@ export function createRequestHeaderRules(rules: readonly RequestRule[]): Request
       return { list, varying };
     },
   };
-}
-
-const nothingDropped: ReadonlySet<string> = new Set();
-
-function listDropped(connection: string | undefined): ReadonlySet<string> {
-  if (connection === undefined || connection === "keep-alive") return nothingDropped;
-  return new Set(connection.split(",").map((name) => spellingOf(name.trim())));
 }
 
 /** @param inserted names that are never taken from the client. */
@@ -156,10 +156,4 @@ function removeSelected(isSelected: (name: string) => boolean): Step {
   return ({ values }) => {
     for (const name of values.keys()) if (isSelected(name)) values.delete(name);
   };
-}
-
-/** Undefined also for what objects inherit: a header can have the name `constructor`. */
-function toText(value: string | readonly string[] | undefined): string | undefined {
-  if (typeof value === "string") return value;
-  return Array.isArray(value) ? value.join(", ") : undefined;
 }

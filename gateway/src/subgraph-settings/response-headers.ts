@@ -1,5 +1,12 @@
 // The headers that a client gets of the responses of subgraphs to its own requests: not of one that is cached, or that another client's request joined.
-import { createSelector, type HeaderValues, isReservedInResponses, listNames } from "./header-names.ts";
+import {
+  createSelector,
+  type HeaderValues,
+  isReservedInResponses,
+  listDropped,
+  listNames,
+  spellingOf,
+} from "./header-names.ts";
 import type { ResponseRule } from "./header-rules-schema.ts";
 
 type Algorithm = "first" | "last" | "append";
@@ -26,10 +33,17 @@ export function createResponseHeaderRules(rules: readonly ResponseRule[]): Respo
     setsCookiesInQueries: rules.some(({ propagate }) => propagate?.from_queries === true),
     read(headers, isMutation) {
       const found = new Map<string, PropagatedHeader>();
-      for (const step of steps) step(headers, isMutation, found);
+      const forwardable = withoutDropped(headers);
+      for (const step of steps) step(forwardable, isMutation, found);
       return [...found.values()];
     },
   };
+}
+
+function withoutDropped(headers: HeaderValues): HeaderValues {
+  const dropped = listDropped(headers);
+  if (dropped.size === 0) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(spellingOf(name))));
 }
 
 function toSteps({ propagate, remove }: ResponseRule): readonly Step[] {
