@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "./config.ts";
 import { createSettingsStore, readSettingsFile } from "./settings-store.ts";
+import { createBlockList } from "./settings/block-list.ts";
 import { describeSettings } from "./settings/effective-settings.ts";
 import { validateSettings } from "./settings/validate.ts";
 import { parseSettings, SettingsError } from "./settings/parse-settings.ts";
@@ -79,6 +80,8 @@ header:
     ["[]", "gateway.yaml:1: Invalid input: expected object"],
     ["log:\n  level: !env LEVEL", "gateway.yaml:2: Unresolved tag: !env"],
     ["blocked: [{ reason: no }]", "gateway.yaml:1: blocked[0]: needs operation, client, or both"],
+    ["blocked: [{ client: a }]", "gateway.yaml:1: blocked[0].reason: is required"],
+    ["blocked: [{ operation: '{ a }', reason: b }]", "blocked[0].operation: has to be the name of an operation, or"],
     ["http: { draft: 2025 }", "gateway.yaml:1: http.draft: has to be 2026-08"],
     ["blocked: [{ client: a, reason: b, until: tomorrow }]", "has to be a time such as"],
     ["cors:\n  origins:\n    - https://a.example/path", "gateway.yaml:3: cors.origins[0]: has to be an origin"],
@@ -140,7 +143,10 @@ describe("header rules", () => {
 
   test.each([
     ["all: { request: [{ insert: { name: x-user, claim: sub } }] }", "a claim needs JWKS_URL"],
-    ["all: { request: [{ propagate: { named: authorization } }] }", "authorization is forwarded unless"],
+    [
+      "all: { request: [{ propagate: { named: authorization } }] }",
+      "headers.all.request[0].propagate.named: authorization is forwarded unless",
+    ],
     ["all: { request: [{ propagate: { named: x-a, rename: cookie } }] }", "no header can become cookie"],
     ["all: { response: [{ propagate: { named: x-a, rename: set-cookie } }] }", "set-cookie can neither be renamed"],
     ["all: { response: [{ propagate: { named: x-a, from_queries: true } }] }", "is for set-cookie only"],
@@ -149,6 +155,14 @@ describe("header rules", () => {
   ])("%s is rejected", (rules, problem) => {
     expect(problemsOf(`headers: { ${rules} }`).join()).toContain(problem);
   });
+});
+
+test("a document is blocked by its SHA-256, however its letters are written", () => {
+  const documentHash = "ab".repeat(32);
+  const blocks = createBlockList([{ operation: documentHash.toUpperCase(), reason: "test" }]);
+  const check = (hash: string) => () => blocks.check(undefined, { operationName: undefined, documentHash: hash });
+  expect(check(documentHash)).toThrow("test");
+  expect(check("cd".repeat(32))).not.toThrow();
 });
 
 describe("CORS", () => {
@@ -256,6 +270,7 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
         requests_in_flight: { value: 1_024, from: "default" },
       },
     },
+    all: { timeout_ms: 50 },
     log: { level: { value: "info", from: "default" } },
     variables: {
       CONSISTENCY_KEYS: { value: "redacted", from: "CONSISTENCY_KEYS" },

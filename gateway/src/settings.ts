@@ -8,7 +8,7 @@ import type { SubgraphConfiguration } from "./subgraph-settings/subgraph-setting
 import { readTlsFiles } from "./subgraph-settings/tls-files.ts";
 import type { SubgraphVariables } from "./subgraph-settings/subgraph-variables.ts";
 import { type BlockList, createBlockList } from "./settings/block-list.ts";
-import { type ParsedSettings, SettingsError } from "./settings/parse-settings.ts";
+import { type ParsedSettings, pathToText, SettingsError } from "./settings/parse-settings.ts";
 import type { SettingsFile } from "./settings/settings-schema.ts";
 
 export interface Settings {
@@ -47,7 +47,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
   const problems = [...checkHeaders(file, o), ...checkCors(file, o), ...checkDocuments(file, o), ...tls.problems];
   if (problems.length > 0) {
     const lines = problems.map(
-      ({ path, message }) => `${parsed.name}:${parsed.lineOf(path)}: ${path.join(".")}: ${message}`,
+      ({ path, message }) => `${parsed.name}:${parsed.lineOf(path)}: ${pathToText(path)}: ${message}`,
     );
     throw new SettingsError(lines);
   }

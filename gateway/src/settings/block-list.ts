@@ -14,13 +14,14 @@ export interface BlockList {
 export function createBlockList(entries: NonNullable<SettingsFile["blocked"]>): BlockList {
   const blocks = entries.map((entry) => ({
     ...entry,
+    hash: entry.operation?.toLowerCase(),
     untilMs: entry.until === undefined ? Infinity : Date.parse(entry.until),
   }));
   return {
     check(client, identity) {
-      for (const { operation, client: name, untilMs, reason } of blocks) {
+      for (const { operation, hash, client: name, untilMs, reason } of blocks) {
         if (name !== undefined && name !== client?.name) continue;
-        if (operation !== undefined && operation !== identity?.operationName && operation !== identity?.documentHash)
+        if (operation !== undefined && operation !== identity?.operationName && hash !== identity?.documentHash)
           continue;
         if (Date.now() < untilMs) throw new Rejection("BLOCKED", `The operator has blocked this request: ${reason}`);
       }

@@ -22,7 +22,7 @@ export function describeSettings(
 ): object {
   const { current, parsed, restartKeys } = store;
   // The texts of the file, with `${env.NAME}` instead of the variable's value.
-  const { supergraph, documents, headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
+  const { supergraph, documents, all, headers = {}, errors = {}, cors, csrf, http, blocked, log } = parsed.source;
   const ofSubgraph = (service: string) => ({
     headers: headers.subgraphs?.[service],
     errors: errors.subgraphs?.[service],
@@ -39,7 +39,7 @@ export function describeSettings(
     supergraph: { ...supergraph, id: supergraphId(), ...supergraphStatus() },
     documents: documents && { ...documents, ...documentsStatus() },
     subgraphs: Object.fromEntries(subgraphs),
-    all: { headers: headers.all, errors: errors.all },
+    all: { ...all, headers: headers.all, errors: errors.all },
     cors: { ...cors, origins: describeOrigins(cors?.origins, variables["CORS_ORIGINS"]) },
     csrf: { ...csrf, checksOrigins: current.csrf.forwardsCookies },
     http,

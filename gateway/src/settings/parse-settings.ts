@@ -76,7 +76,7 @@ export function checkSource(
   insertAllVariables(document, environment, (node, message) =>
     problems.push({ line: lineOfNode(node, lines), message }),
   );
-  const result = settingsSchema.safeParse(toPlain(document, name));
+  const result = settingsSchema.safeParse(toPlain(document, name), { error: describeMissingKey });
   // Lazily: to find a line and a similar name takes time for each problem.
   problems.push(...describeIssues(result.error?.issues ?? [], lineOf).take(problemsMax));
   rejectProblems(problems, name);
@@ -129,6 +129,11 @@ function insertAllVariables(document: Document, environment: Environment, report
   });
 }
 
+/** Zod's own message is about `undefined`, which YAML does not have. */
+function describeMissingKey({ code, input }: z.core.$ZodRawIssue): string | undefined {
+  return code === "invalid_type" && input === undefined ? "is required" : undefined;
+}
+
 type Issue = z.core.$ZodIssue;
 type LineOf = (path: readonly PropertyKey[]) => number;
 
@@ -140,14 +145,14 @@ function* describeIssue(issue: Issue, lineOf: LineOf): Generator<Problem> {
   const { path } = issue;
   const at = (message: string) => ({
     line: lineOf(path),
-    message: path.length > 0 ? `${toText(path)}: ${message}` : message,
+    message: path.length > 0 ? `${pathToText(path)}: ${message}` : message,
   });
   if (issue.code === "unrecognized_keys") {
     const known = listKeys(path);
     for (const key of issue.keys) {
       const nearest = nearestOf(key, known);
       const hint = nearest === undefined ? `known: ${known.join(", ")}` : `did you mean ${nearest}?`;
-      yield { line: lineOf([...path, key]), message: `${toText([...path, key])} is unknown; ${hint}` };
+      yield { line: lineOf([...path, key]), message: `${pathToText([...path, key])} is unknown; ${hint}` };
     }
     return;
   }
@@ -162,7 +167,7 @@ function* describeIssue(issue: Issue, lineOf: LineOf): Generator<Problem> {
 }
 
 /** `headers.all.request[0].propagate` */
-function toText(path: readonly PropertyKey[]): string {
+export function pathToText(path: readonly PropertyKey[]): string {
   return path
     .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i > 0 ? "." : ""}${String(step)}`))
     .join("");

@@ -59,7 +59,14 @@ const csrf = z
 
 const blocked = z
   .strictObject({
-    operation: z.string().min(1).max(200).optional().describe("Name of an operation, or the SHA-256 of a document."),
+    operation: z
+      .string()
+      .regex(
+        /^(?:[_A-Za-z]\w{0,199}|[0-9A-Fa-f]{64})$/,
+        "has to be the name of an operation, or the SHA-256 of a document",
+      )
+      .optional()
+      .describe("Name of an operation, or the SHA-256 of a document."),
     client: z.string().min(1).max(200).optional().describe("Name of a client program, verified or claimed."),
     until: z.iso
       .datetime({ offset: true, error: "has to be a time such as 2026-12-01T12:00:00Z" })
