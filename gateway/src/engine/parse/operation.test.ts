@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type DocumentNode,
   Kind,
@@ -10,7 +9,6 @@ import {
 } from "graphql";
 import { describe, expect, test } from "vitest";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
-import { createEventLoopQueue } from "./event-loop-queue.ts";
 import { priorityOfOperation } from "./operation-priority.ts";
 import { createOperationStore } from "./operation-store.ts";
 import { readVariables, requireOperation } from "./operation.ts";
@@ -234,38 +232,4 @@ describe("the operation store", () => {
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`The document has no operation ${name}`);
     return operation;
   }
-});
-
-describe("the event loop queue", () => {
-  test("each caller resolves in a separate iteration, in the order of the calls, with other work in between", async () => {
-    const takeTurn = createEventLoopQueue();
-    const steps: string[] = [];
-    const run = async (name: string, client = "") => {
-      await takeTurn(client);
-      steps.push(name);
-    };
-    const callers = [run("a"), run("b")];
-    const others = (async () => {
-      for (const name of ["other 1", "other 2"]) {
-        await nextTurn();
-        steps.push(name);
-      }
-    })();
-    await Promise.all([...callers, others]);
-    expect(steps).toEqual(["a", "other 1", "b", "other 2"]);
-    await run("c");
-    expect(steps.at(-1)).toBe("c");
-  });
-
-  test("clients are taken in rotation, each client's calls in their order", async () => {
-    const nextIteration = createEventLoopQueue();
-    const steps: string[] = [];
-    const run = async (client: string, name: string) => {
-      await nextIteration(client);
-      steps.push(name);
-    };
-    const attacker = ["a1", "a2", "a3"].map((name) => run("192.0.2.1", name));
-    await Promise.all([...attacker, run("192.0.2.2", "b1"), run("192.0.2.2", "b2")]);
-    expect(steps).toEqual(["a1", "b1", "a2", "b2", "a3"]);
-  });
 });
