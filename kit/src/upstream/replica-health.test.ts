@@ -311,6 +311,16 @@ test("an ejected replica whose address is removed is reported once, and late att
   expect([seen.map(({ kind }) => kind), closed]).toEqual([["replica-ejected", "replica-removed"], ["a"]]);
 });
 
+test("replicas whose URLs differ only in their queries remain the same at the next lookup", () => {
+  const { set } = openSet(["a"]);
+  const addresses = ["/?a", "/?b"].map((path) => ({ name: "b", origin: "http://b:1", path, addresses: [] }));
+  set.update(addresses);
+  const before = set.list();
+  set.update(addresses);
+  expect(before.map(({ path }) => path)).toEqual(["/?a", "/?b"]);
+  expect(set.list().map((replica) => before.indexOf(replica))).toEqual([0, 1]);
+});
+
 test("a removed replica is not ejected", () => {
   const { update, choose, end, seen } = openSet(["a", "b"]);
   const a = choose();

@@ -107,8 +107,8 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     list: () => replicas,
     update(addresses) {
       if (isClosed) return;
-      const known = new Map(replicas.map((replica) => [replica.name, replica]));
-      replicas = addresses.map((address) => known.get(address.name) ?? open(address));
+      const known = new Map(replicas.map((replica) => [keyOf(replica), replica]));
+      replicas = addresses.map((address) => known.get(keyOf(address)) ?? open(address));
       splitByHealth();
       for (const removed of without([...known.values()], replicas)) void close(removed);
     },
@@ -144,6 +144,11 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       await Promise.all(replicas.map(close));
     },
   };
+}
+
+/** Names of URLs that differ only in their queries are equal. */
+function keyOf({ name, path }: Pick<ReplicaAddress, "name" | "path">): string {
+  return `${name} ${path}`;
 }
 
 function nameAddress({ name, origin, path, addresses }: ReplicaAddress) {
