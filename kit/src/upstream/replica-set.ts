@@ -167,7 +167,7 @@ function fastestOf(replicas: readonly Replica<unknown>[]): ReplicaLatency | unde
 }
 
 function describeReplica({ name, inFlight, health }: Replica<unknown>): ReplicaStatus {
-  return { replica: name, state: health.state, inFlight, reason: health.ejectionReason() };
+  return { replica: name, state: health.state, inFlight, reason: health.reason() };
 }
 
 interface HealthContext {
