@@ -97,7 +97,7 @@ function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
                   {formatMs(preparationMs)}
                   <Bar startMs={0} durationMs={preparationMs} endMs={endMs} />
                 </td>
-                <td />
+                <td className="plan-bytes" />
               </tr>
             )}
             {toTree(plan).map((row, index) => (
