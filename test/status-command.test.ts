@@ -48,10 +48,16 @@ test("the status of healthy processes is one screen, and the exit code 0", async
 
 const [things] = healthy.services;
 const ejected = { replica: "http://a", state: "ejected", inFlight: 0, reason: "connect ECONNREFUSED" };
+const suspect = { ...ejected, state: "suspect" };
 const rejected = { id: "f01", reason: "no type Query\nmore", subgraphs: ["things"] };
 
 test.each([
   ["an ejected replica", { services: [{ ...things, replicas: [ejected] }] }, "http://a ejected (connect ECONNREFUSED)"],
+  [
+    "a service without a healthy replica",
+    { services: [{ ...things, replicas: [suspect] }] },
+    "http://a suspect (connect ECONNREFUSED)",
+  ],
   ["an open breaker", { services: [{ ...things, breaker: "open" }] }, "BREAKER OPEN"],
   ["a feed that is down", { services: [{ ...things, feed: "down" }] }, "feed down"],
   ["a rejected supergraph", { supergraph: { ...healthy.supergraph, rejected } }, "REJECTED f01: no type Query"],

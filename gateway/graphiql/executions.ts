@@ -13,6 +13,8 @@ export interface PlannedRequest {
   readonly attempts: number;
   /** Replica and reason: `http://localhost:4003/graphql refused`. */
   readonly failedAttempts?: readonly string[];
+  /** Why no attempt was made. */
+  readonly notSent?: string;
   /** Since the client's request arrived. */
   readonly startMilliseconds: number;
   readonly milliseconds: number;
@@ -100,5 +102,7 @@ export function explainAttempts({ outcome, attempts }: PlannedRequest): string |
 }
 
 export function describeFailedAttempt(attempt: string): string {
-  return attempt.replace(/ attempt-timeout$/, ": no response in time");
+  return attempt
+    .replace(/ attempt-timeout$/, ": no response in time")
+    .replace(/ breaker-open$/, ": no response, then the breaker opened");
 }

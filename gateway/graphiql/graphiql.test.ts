@@ -309,6 +309,7 @@ describe("the plan", () => {
     expect(explainAttempts({ ...once, attempts: 2 })).toMatch(/^The entity cache sent one request without the token/);
     expect(explainAttempts({ ...once, outcome: "retried", attempts: 2 })).toMatch(/again after the failed attempt/);
     expect(describeFailedAttempt("http://a:1/graphql attempt-timeout")).toBe("http://a:1/graphql: no response in time");
+    expect(describeFailedAttempt("http://a:1/graphql breaker-open")).toMatch(/: no response, then the breaker opened$/);
     expect(describeFailedAttempt("http://a:1/graphql status 503")).toBe("http://a:1/graphql status 503");
   });
 

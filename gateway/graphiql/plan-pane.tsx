@@ -97,7 +97,7 @@ function PlanTree({ plan }: { readonly plan: readonly PlannedRequest[] }) {
                   {formatMs(preparationMs)}
                   <Bar startMs={0} durationMs={preparationMs} endMs={endMs} />
                 </td>
-                <td />
+                <td className="plan-bytes" />
               </tr>
             )}
             {toTree(plan).map((row, index) => (
@@ -119,7 +119,9 @@ interface PlanRowProps {
 
 function PlanRow({ row: { request, depth, otherParents }, hue, endMs }: PlanRowProps) {
   const [isOpen, setOpen] = useState(false);
-  const { subgraph, outcome, failedAttempts = [], bytes, startMilliseconds, milliseconds } = request;
+  const { subgraph, outcome, failedAttempts = [], notSent, bytes, startMilliseconds, milliseconds } = request;
+  const failures = failedAttempts.map((attempt) => `Failed attempt: ${describeFailedAttempt(attempt)}`);
+  if (notSent !== undefined) failures.push(`Not sent: ${notSent}`);
   const paths = describePaths(request);
   const style = { "--service-hue": hue, "--depth": depth } as React.CSSProperties;
   return (
@@ -140,10 +142,10 @@ function PlanRow({ row: { request, depth, otherParents }, hue, endMs }: PlanRowP
         </td>
         <td className="plan-bytes">{bytes.toLocaleString("en")}</td>
       </tr>
-      {failedAttempts.map((attempt, index) => (
+      {failures.map((failure, index) => (
         <tr key={index}>
           <td colSpan={4} className={`plan-${outcome}`}>
-            Failed attempt: {describeFailedAttempt(attempt)}
+            {failure}
           </td>
         </tr>
       ))}

@@ -236,7 +236,7 @@ test("validation reports misspelt variables, and names that the supergraph does 
 test("the effective settings name the source of each value, and no secret", () => {
   const environment = {
     SUPERGRAPH_FILE: "supergraph.graphql",
-    SUBGRAPH_URL_A: "http://user:s3cret@a:1/graphql",
+    SUBGRAPH_URL_A: "http://user:s3cret@a:1/graphql?key=s3cret",
     CONSISTENCY_KEYS: "s3cret-s3cret-s3cret-s3cret-s3cret",
     KEY: "s3cret",
   };
@@ -264,7 +264,7 @@ headers: { subgraphs: { a: { request: [{ insert: { name: x-key, value: "\${env.K
     supergraph: { headers: { "x-key": "${env.KEY}" }, id: "f00", staleSeconds: 3 },
     subgraphs: {
       a: {
-        urls: { value: ["http://redacted@a:1/graphql"], from: "SUBGRAPH_URL_A" },
+        urls: { value: ["http://redacted@a:1/graphql?redacted"], from: "SUBGRAPH_URL_A" },
         timeout_ms: { value: 50, from: "gateway.yaml: all.timeout_ms" },
         attempts: { value: 1, from: "gateway.yaml: subgraphs.a.attempts" },
         requests_in_flight: { value: 1_024, from: "default" },

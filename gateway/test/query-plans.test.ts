@@ -57,6 +57,13 @@ test("a start is the time since the client's request arrived, before the gateway
   expect(extensions.queryPlan[0]?.startMilliseconds).toBeGreaterThan(50);
 });
 
+test("an operation has no literal of the client's document, and neither has a replica the query of its URL", async () => {
+  await restart({ SUBGRAPH_URL_PEOPLE: `${library.people.url}/?key=secret` });
+  const [people] = await explain(`{ list(first: 1234) person(id: "b1 \\"secret\\"") { name } }`);
+  expect(people?.operation).toBe('{list(first:"…")person(id:"…"){name}}');
+  expect(JSON.stringify(people)).not.toMatch(/secret|1234/);
+});
+
 describe("the outcome of a request", () => {
   test("that no object needs is `skipped`", async () => {
     expect(await outcomes("{ person(id: 9) { books { title } } }")).toEqual(["people sent 1", "books skipped 0"]);
@@ -116,6 +123,14 @@ describe("the outcome of a request", () => {
     await restart({ SUBGRAPH_URL_PEOPLE: urls.join() });
     const [fetch] = await explain("{ whoAmI }");
     expect(fetch?.failedAttempts?.toSorted()).toEqual(urls.map((url) => `${url}/ refused`).toSorted());
+  });
+
+  test("that is not sent, since the breaker is open, is `failed`, with the reason", async () => {
+    await restart({ SUBGRAPH_URL_PEOPLE: `http://127.0.0.1:${await pickFreePort()}` });
+    const reports = async () => (await explain("{ whoAmI }"))[0];
+    await expect
+      .poll(reports, { timeout: 10_000 })
+      .toMatchObject({ outcome: "failed", attempts: 0, notSent: "No replica responds, not to probes either" });
   });
 
   test("whose document the subgraph rejects is `split`, and its parts follow, the next time at once", async () => {

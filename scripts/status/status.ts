@@ -9,7 +9,8 @@ import { readPorts } from "../start/ports.ts";
 const usage = `Usage: npm run status [-- options]
 
 The state of the processes of "npm start", with its ports (GATEWAY_PORT and so on). The exit code is 1 if a process, a replica or a
-change feed is down, a supergraph was rejected, a migration is pending, or the rate limit store is unavailable.
+change feed is down, a service has no healthy replica, a supergraph was rejected, a migration is pending, or the rate limit store is
+unavailable.
 
   --url URL   a process by its admin port instead, such as http://127.0.0.1:9464; can be repeated
   --json      the whole state as JSON

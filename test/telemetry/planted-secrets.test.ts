@@ -139,6 +139,11 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
   const explained = [
     await readExtensions(gateway, post({ query: search, variables: { text: mark } })),
     await readExtensions(gateway, post({ query: create, variables: { input: { name: mark, email } } })),
+    await readExtensions(gateway, post({ query: `{ users(search: "${mark}") { nodes { email } } }` })),
+    await readExtensions(
+      gateway,
+      post({ query: `mutation { createUser(input: { name: "${mark}", email: "${email}" }) { user { id } } }` }),
+    ),
     await readExtensions(
       gateway,
       post({ query: "query ($sku: ID!) { product(sku: $sku) { stock } }", variables: { sku: mark } }),

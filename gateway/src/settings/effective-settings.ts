@@ -9,6 +9,8 @@ import type { SettingsStore } from "../settings-store.ts";
 const tabsAndNewlines = /[\t\n\r]/g;
 /** Up to the last `@` before the path, as URL parsers read it (URL Standard, "authority state"). */
 const credentialsInUrl = /(https?:[/\\]*)[^/\\?#]*@/gi;
+/** It may have an API key. */
+const queryOfUrl = /(https?:[^?#]*\?).*/gis;
 
 export function describeSettings(
   store: SettingsStore,
@@ -70,7 +72,11 @@ function describeVariables(environment: Environment): Readonly<Record<string, De
 }
 
 function redactUrls(value: object): object {
-  const redact = (_key: string, text: unknown) =>
-    typeof text === "string" ? text.replaceAll(tabsAndNewlines, "").replaceAll(credentialsInUrl, "$1redacted@") : text;
-  return JSON.parse(JSON.stringify(value, redact)) as object;
+  const redact = (text: string) =>
+    text
+      .replaceAll(tabsAndNewlines, "")
+      .replaceAll(credentialsInUrl, "$1redacted@")
+      .replaceAll(queryOfUrl, "$1redacted");
+  const toRedacted = (_key: string, member: unknown) => (typeof member === "string" ? redact(member) : member);
+  return JSON.parse(JSON.stringify(value, toRedacted)) as object;
 }

@@ -60,7 +60,7 @@ export interface ReplicaStatus {
   readonly replica: string;
   readonly state: "healthy" | "suspect" | "ejected" | "probing";
   readonly inFlight: number;
-  /** Of the last ejection, until the replica is restored. */
+  /** Why it is not healthy: of the last failure or ejection. */
   readonly reason: string | undefined;
 }
 

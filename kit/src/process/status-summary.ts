@@ -13,7 +13,7 @@ import {
 export interface StatusLine {
   readonly label: string;
   readonly text: string;
-  /** Whether clients miss something, or will: a replica is ejected, a feed is down, a supergraph is rejected. */
+  /** Whether clients miss something, or will: a replica is ejected, none is healthy, a feed is down, a supergraph is rejected. */
   readonly isDown: boolean;
 }
 
@@ -84,7 +84,9 @@ function describeService({ owner, breaker, replicas, feed }: CalledService) {
 }
 
 function isServiceDown({ breaker, replicas, feed }: CalledService): boolean {
-  return feed === "down" || breaker === "open" || replicas.some(isOutOfService);
+  // The last replica in service is never ejected.
+  const isNoneHealthy = replicas.length > 0 && replicas.every(({ state }) => state !== "healthy");
+  return feed === "down" || breaker === "open" || isNoneHealthy || replicas.some(isOutOfService);
 }
 
 function isOutOfService({ state }: ReplicaStatus): boolean {

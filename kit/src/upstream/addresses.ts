@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 
 export interface ReplicaAddress {
-  /** The URL, without user and password, and `addresses`: the same from one lookup to the next. For the log. */
+  /** The URL and `addresses`, for logs: without user, password and query, which may have an API key. With `path` the same at each lookup. */
   readonly name: string;
   readonly origin: string;
   readonly path: string;
@@ -121,7 +121,7 @@ async function resolveWithSystem(host: string): Promise<readonly string[]> {
 function replicasOf(url: URL, addresses: readonly string[] | undefined): readonly ReplicaAddress[] {
   const { origin, pathname, search } = url;
   const path = pathname + search;
-  const name = origin + path;
+  const name = origin + pathname;
   if (isIP(hostOf(url)) !== 0) return [{ name, origin, path, addresses: [] }];
   if (addresses === undefined) return [];
   const preferredFamily = isIP(addresses[0] ?? "");

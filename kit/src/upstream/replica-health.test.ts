@@ -269,13 +269,16 @@ test.each([
   expect(set.chooseNext([choose()], reason)?.name).toBe(next);
 });
 
-test("the list of replicas says why one is ejected, until it is restored", () => {
+test("the list of replicas says why one is suspect or ejected, until it is healthy", () => {
   const { clock, set, choose, end } = openSet(["a", "b"]);
   const a = choose();
   const reset = new Error("socket hang up");
-  for (let i = 0; i < 5; i++) set.endAttempt(a, set.startAttempt(a, clock.nowMs), "failure", reset);
+  const fail = () => set.endAttempt(a, set.startAttempt(a, clock.nowMs), "failure", reset);
   const b = { replica: "b", state: "healthy", inFlight: 0, reason: undefined };
   const listA = (state: string, reason?: string) => [{ replica: "a", state, inFlight: 0, reason }, b];
+  fail();
+  expect(set.listStatuses()).toEqual(listA("suspect", "socket hang up"));
+  for (let i = 0; i < 4; i++) fail();
   expect(set.listStatuses()).toEqual(listA("ejected", "socket hang up"));
   clock.nowMs = 1_000;
   set.endAttempt(a, set.startAttempt(a, clock.nowMs), "timeout", new Error("timeout"));
@@ -283,7 +286,9 @@ test("the list of replicas says why one is ejected, until it is restored", () =>
   clock.nowMs = 10_000;
   end(a, "success");
   expect(set.listStatuses()).toEqual(listA("healthy"));
-  end(a, "draining", 2);
+  end(a, "draining");
+  expect(set.listStatuses()).toEqual(listA("suspect", "draining"));
+  end(a, "draining");
   expect(set.listStatuses()).toEqual(listA("ejected", "draining"));
 });
 
@@ -309,6 +314,16 @@ test("an ejected replica whose address is removed is reported once, and late att
   update("b");
   set.endAttempt(a, late, "failure");
   expect([seen.map(({ kind }) => kind), closed]).toEqual([["replica-ejected", "replica-removed"], ["a"]]);
+});
+
+test("replicas whose URLs differ only in their queries remain the same at the next lookup", () => {
+  const { set } = openSet(["a"]);
+  const addresses = ["/?a", "/?b"].map((path) => ({ name: "b", origin: "http://b:1", path, addresses: [] }));
+  set.update(addresses);
+  const before = set.list();
+  set.update(addresses);
+  expect(before.map(({ path }) => path)).toEqual(["/?a", "/?b"]);
+  expect(set.list().map((replica) => before.indexOf(replica))).toEqual([0, 1]);
 });
 
 test("a removed replica is not ejected", () => {

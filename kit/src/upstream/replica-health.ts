@@ -21,8 +21,8 @@ export type AttemptRole = "regular" | "probe" | "last-resort";
 export interface ReplicaHealth {
   readonly state: HealthState;
   readonly isInService: boolean;
-  /** Why the replica is ejected. Undefined while it is in service. */
-  ejectionReason(): string | undefined;
+  /** Why the replica is not healthy. Undefined while it is. */
+  reason(): string | undefined;
   /** A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
   endPause(): void;
@@ -72,7 +72,6 @@ type BadOutcome = "failure" | "timeout" | "slow" | "draining";
 interface Pause {
   readonly ms: number;
   endsAtMs: number;
-  readonly cause: unknown;
 }
 
 /** Since the last success, of one reason. */
@@ -95,7 +94,8 @@ function isLimitReached({ reason, points, startedAtMs }: Streak, nowMs: number):
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
   let streak: Streak | undefined;
-  let pause: Pause = { ms: 0, endsAtMs: 0, cause: undefined };
+  let lastFailure: unknown;
+  let pause: Pause = { ms: 0, endsAtMs: 0 };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let keepsConnections = false;
 
@@ -117,10 +117,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     if (event === "probe-inconclusive") return;
     // Soon after a restoration the doubling continues: the replica alternates between success and failure.
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
-    const doubledMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
-    const pauseMs = isFirst ? pauseMinMs : doubledMs;
-    const isFailing = streak?.reason === "failing";
-    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs, cause: isFailing ? cause : streak?.reason };
+    const pauseMs = isFirst ? pauseMinMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
+    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs };
     if (event === "limit" && streak) o.onEjected({ reason: streak.reason, pauseMs, cause });
   }
 
@@ -150,7 +148,7 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     get isInService() {
       return isInService();
     },
-    ejectionReason: () => (isInService() ? undefined : toReason(pause.cause)),
+    reason: () => (state === "healthy" ? undefined : toReason(streak, lastFailure)),
     isProbeDue(isIdempotent) {
       const probeDueAtMs = isIdempotent ? pause.endsAtMs : pause.endsAtMs + pauseMaxMs;
       return state === "ejected" && o.nowMs() >= probeDueAtMs;
@@ -169,11 +167,13 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       // A server that closes the connection after every response is not draining.
       const alwaysCloses = outcome === "draining" && !keepsConnections;
       const event = toEvent(role, alwaysCloses ? "success" : outcome);
+      if (event === "failure" || event === "limit" || event === "probe-failure") lastFailure = cause;
       if (event) handle(event, cause);
     },
   };
 }
 
-function toReason(cause: unknown): string {
+function toReason(streak: Streak | undefined, lastFailure: unknown): string {
+  const cause = streak?.reason === "failing" ? lastFailure : streak?.reason;
   return cause instanceof Error ? cause.message : String(cause);
 }

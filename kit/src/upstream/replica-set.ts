@@ -107,8 +107,8 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     list: () => replicas,
     update(addresses) {
       if (isClosed) return;
-      const known = new Map(replicas.map((replica) => [replica.name, replica]));
-      replicas = addresses.map((address) => known.get(address.name) ?? open(address));
+      const known = new Map(replicas.map((replica) => [keyOf(replica), replica]));
+      replicas = addresses.map((address) => known.get(keyOf(address)) ?? open(address));
       splitByHealth();
       for (const removed of without([...known.values()], replicas)) void close(removed);
     },
@@ -146,6 +146,11 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   };
 }
 
+/** Names of URLs that differ only in their queries are equal. */
+function keyOf({ name, path }: Pick<ReplicaAddress, "name" | "path">): string {
+  return `${name} ${path}`;
+}
+
 function nameAddress({ name, origin, path, addresses }: ReplicaAddress) {
   const url = new URL(origin);
   return { name, origin, path, address: addresses[0] ?? hostOf(url), port: portOf(url) };
@@ -162,7 +167,7 @@ function fastestOf(replicas: readonly Replica<unknown>[]): ReplicaLatency | unde
 }
 
 function describeReplica({ name, inFlight, health }: Replica<unknown>): ReplicaStatus {
-  return { replica: name, state: health.state, inFlight, reason: health.ejectionReason() };
+  return { replica: name, state: health.state, inFlight, reason: health.reason() };
 }
 
 interface HealthContext {

@@ -1,4 +1,6 @@
 // Stage 4 of 5: run. What became of each request of a plan, for a developer. Exists only for a request with `X-Query-Plan` in development.
+import { scrubText } from "@tributary/kit/errors/scrub";
+import { Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
 import type { CompiledPlan, CompiledRequest } from "../../plan/compile/compiled-plan.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
@@ -23,6 +25,7 @@ export interface FetchReport {
   readonly after: readonly number[];
   /** Where its data belongs in the response to the client, without list indexes. */
   readonly paths: readonly string[];
+  /** With `literalMark` in the place of each literal. */
   readonly operation: string;
   /** Representations; undefined for root fields. */
   readonly entities?: number | undefined;
@@ -31,6 +34,8 @@ export interface FetchReport {
   readonly attempts: number;
   /** Of each attempt that got no response, or one with status 5xx: its replica, and the reason. */
   readonly failedAttempts?: readonly string[];
+  /** Why no attempt was made, such as an open breaker. */
+  readonly notSent?: string;
   /** Since the client's request arrived. */
   readonly startMilliseconds: number;
   readonly milliseconds: number;
@@ -47,6 +52,9 @@ export interface FetchProgress {
   bytes: number;
   isShared: boolean;
 }
+
+/** A literal of the client's document can be personal data, as a variable can. */
+const literalMark = "…";
 
 type Unplaced = Omit<FetchReport, "after" | "paths"> & { readonly request: CompiledRequest };
 
@@ -80,6 +88,7 @@ export class FetchReports {
       ...(isResponse && result.errors.length > 0 ? { errors: result.errors.length } : {}),
       entities,
       replica: result.kind === "abandoned" ? undefined : result.replica,
+      ...describeUnsent(result, progress),
     });
     return result;
   }
@@ -102,7 +111,7 @@ export class FetchReports {
     request: CompiledRequest,
     { attempts, failedAttempts, bytes }: FetchProgress,
     startedMs: number,
-    outcome: Pick<FetchReport, "outcome" | "code" | "errors" | "entities" | "replica">,
+    outcome: Pick<FetchReport, "outcome" | "code" | "errors" | "entities" | "replica" | "notSent">,
   ): void {
     const { query } = JSON.parse(`${request.currentText().head}}`) as { readonly query: string };
     this.#reports.push({
@@ -110,7 +119,7 @@ export class FetchReports {
       subgraph: request.service,
       ...outcome,
       fetches: request.fetches.map(({ joinIndex }) => joinIndex),
-      operation: query,
+      operation: hideLiterals(query),
       attempts,
       ...(failedAttempts.length > 0 ? { failedAttempts } : {}),
       startMilliseconds: round(startedMs - this.#arrivedMs),
@@ -122,6 +131,17 @@ export class FetchReports {
 
 function createProgress(): FetchProgress {
   return { requests: 0, attempts: 0, failedAttempts: [], bytes: 0, isShared: false };
+}
+
+/** The cause is of the gateway or its HTTP client: there is no response. */
+function describeUnsent(result: FetchResult, { attempts, isShared }: FetchProgress): Pick<FetchReport, "notSent"> {
+  if (result.kind !== "failed" || attempts > 0 || isShared || !(result.cause instanceof Error)) return {};
+  return { notSent: scrubText(result.cause.message) };
+}
+
+function hideLiterals(query: string): string {
+  const hide = () => ({ kind: Kind.STRING, value: literalMark });
+  return stripIgnoredCharacters(print(visit(parse(query), { IntValue: hide, FloatValue: hide, StringValue: hide })));
 }
 
 function outcomeOf(result: FetchResult, { requests, attempts, isShared }: FetchProgress): Outcome {
