@@ -2,7 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LoadConnection, openConnection, type ResponseSummary } from "../../../../bench/load/connection.ts";
 import { quantile } from "../../../../bench/measure/quantile.ts";
-import { createProcessStarter, type OverloadRun, type Priority, type TestedProcess } from "./tested-processes.ts";
+import type { RequestTemplate } from "./caller-load.ts";
+import { claimRejectionCost } from "./rejection-cost.ts";
+import {
+  createProcessStarter,
+  type LoadTarget,
+  type OverloadRun,
+  type Priority,
+  type TestedProcess,
+} from "./tested-processes.ts";
 
 const bodyKibs = [1, 70] as const;
 const connectionCount = 3_000;
@@ -36,6 +44,7 @@ const attemptsMax = 5;
 /** @param seconds for which each load is measured. */
 export async function checkPassThrough(seconds: number, run: OverloadRun): Promise<void> {
   const start = await createProcessStarter(run);
+  if (!run.isControl) await claimRejectionCost({ kind: "rest-proxy", createRequest, seconds }, start, run);
   for (const kib of bodyKibs) {
     const tested = await start("rest-proxy", { ADMISSION: String(!run.isControl) });
     await checkBody(tested, kib, seconds, run);
@@ -151,7 +160,7 @@ async function openClients({ port }: TestedProcess, kib: number, run: OverloadRu
     const connection = free.shift();
     if (!connection) return;
     const report = current;
-    const text = `GET /v1/${priority}/${kib}k-${number++} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`;
+    const text = toGet(priority, kib, number++);
     connection.send(text, (response) => {
       free.push(connection);
       count(report, priority, response, performance.now() - dueMs);
@@ -189,6 +198,20 @@ async function openClients({ port }: TestedProcess, kib: number, run: OverloadRu
       return report;
     },
   };
+}
+
+function createRequest({ port }: LoadTarget): RequestTemplate {
+  return {
+    kind: "normal",
+    port,
+    localAddress: "127.0.0.1",
+    write: (unique) => toGet("normal", 1, unique),
+    bodyBytes: [0, Infinity],
+  };
+}
+
+function toGet(priority: Priority, kib: number, unique: number): string {
+  return `GET /v1/${priority}/${kib}k-${unique} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`;
 }
 
 function createReport(): Report {

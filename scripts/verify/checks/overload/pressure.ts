@@ -4,13 +4,14 @@ import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, type Load, startLoad } from "../../traffic/open-loop.ts";
 import type { ClaimOptions } from "../../verification.ts";
 import { describePhase, type LoadPhase, type PhaseReport, sendInClosedLoop, sendPhases } from "./caller-load.ts";
+import { claimRejectionCost, rejectionRatioMax, toMicroseconds } from "./rejection-cost.ts";
 import {
   createProcessStarter,
   createRequest,
   type LoadTarget,
   type OverloadRun,
   type Priority,
-  startEmptyHandler,
+  type ProcessStarter,
   type TestedProcess,
 } from "./tested-processes.ts";
 
@@ -39,8 +40,6 @@ const probeTimeoutMs = 5_000;
 
 const goodputShareMin = 0.9;
 const criticalShareMin = 0.99;
-/** CPU time of a rejection as a multiple of an empty `node:http` handler's at the same load: a rejection cannot take less than that handler. */
-const rejectionRatioMax = 2;
 /**
  * Limits for p99 of the served requests of each class. They are no small multiple of the calm p99, because at saturation a request waits for four or
  * five iterations of the event loop, of 5 ms each. Critical requests wait rather than being rejected (docs/overload.md).
@@ -59,16 +58,15 @@ interface LoadStep {
   readonly loadFactor: number;
   /** The mean of the capacities before and after the load: on a shared machine it changes by a fifth within minutes. */
   readonly capacity: Capacity;
-  /** CPU time of a request to the empty handler. At a lower load, fewer requests share an iteration of the event loop. */
-  readonly emptySeconds: number;
   readonly report: PhaseReport;
 }
 
 /** @param seconds for which each load is measured. */
 export async function checkPressure(seconds: number, run: OverloadRun): Promise<void> {
   const start = await createProcessStarter(run);
+  // In the control no request is rejected.
+  const rejectionSeconds = run.isControl ? 0 : await measureRejection(start, seconds, run);
   const tested = await start("gateway", { ADMISSION: String(!run.isControl) });
-  const emptyHandler = await startEmptyHandler(run);
   await measureCapacity(tested, warmUpSeconds);
   const capacity = await measureCapacity(tested, seconds);
   run.claim(`the measured capacity is below ${capacityMax}/s`, capacity.perSecond < capacityMax, {
@@ -92,7 +90,6 @@ export async function checkPressure(seconds: number, run: OverloadRun): Promise<
   let before = await remeasureCapacity();
   for (const loadFactor of loadFactors) {
     const load = { name: `${loadFactor}x`, perSecond: loadFactor * before.perSecond, rampSeconds, seconds };
-    const [empty] = await measureMixes(emptyHandler, [{ ...load, name: `empty handler, ${load.name}` }], mix);
     const recovery = {
       name: "recovered",
       perSecond: recoveryShare * before.perSecond,
@@ -102,15 +99,24 @@ export async function checkPressure(seconds: number, run: OverloadRun): Promise<
     const loads = loadFactor === highestFactor ? [load, recovery] : [load];
     const [report, recovered] = await measureMixes(tested, loads, mix);
     const after = await remeasureCapacity();
-    const emptySeconds = empty.cpuSeconds / empty.all.rejected;
-    steps.push({ loadFactor, capacity: meanOf(before, after), emptySeconds, report });
+    steps.push({ loadFactor, capacity: meanOf(before, after), report });
     before = after;
     if (recovered) claimRecovery(recovered, calm, run);
   }
-  claimSteps(steps, calm, run);
+  claimSteps(steps, { calm, rejectionSeconds }, run);
   await claimProbes(probes, run);
   run.claim("the process runs without a restart", tested.isRunning(), { control: "holds" });
-  await Promise.all([tested.stop(), emptyHandler.stop()]);
+  await tested.stop();
+}
+
+/** Above the limit of its claim, a rejection does not lower the bound of the goodput: otherwise its failure would make the goodput claims easier. */
+async function measureRejection(start: ProcessStarter, seconds: number, run: OverloadRun): Promise<number> {
+  const { rejectionSeconds, emptySeconds } = await claimRejectionCost(
+    { kind: "gateway", createRequest, seconds },
+    start,
+    run,
+  );
+  return Math.min(rejectionSeconds, rejectionRatioMax * emptySeconds);
 }
 
 function measureCapacity(tested: TestedProcess, seconds: number): Promise<Capacity> {
@@ -207,29 +213,15 @@ function goodputBound(loadFactor: number, rejectionSeconds: number, { perSecond,
   return (perSecond * (1 - loadFactor * rejectionCost)) / (1 - rejectionCost);
 }
 
-function claimSteps(steps: readonly LoadStep[], calm: PhaseReport, run: OverloadRun): void {
-  // At the highest load, where the process rejects the most requests.
-  const highest = steps.at(-1);
-  if (!highest) throw new Error("There is no load step");
-  const { all, cpuSeconds } = highest.report;
-  const servedCpuSeconds = (all.good + all.late) * highest.capacity.cpuSeconds;
-  const rejectionSeconds = (cpuSeconds - servedCpuSeconds) / Math.max(all.rejected, 1);
-  const rejectionRatio = rejectionSeconds / highest.emptySeconds;
-  if (!run.isControl) {
-    run.claim(
-      `a rejection takes at most ${rejectionRatioMax} times the CPU time of an empty node:http handler at the same load`,
-      rejectionRatio <= rejectionRatioMax,
-      {
-        measured: `${rejectionRatio.toFixed(1)} times: ${toMicroseconds(rejectionSeconds)} and ${toMicroseconds(highest.emptySeconds)}, ${all.rejected} rejections`,
-      },
-    );
-  }
-  // A ratio above the limit of the claim above does not lower the bound: otherwise its failure would make the goodput claim easier.
-  const limitedRatio = Math.min(Math.max(rejectionRatio, 0), rejectionRatioMax);
-  for (const { loadFactor, capacity, emptySeconds, report } of steps) {
-    // In the control every request is admitted, so rejections take no CPU time.
-    const bound = goodputBound(loadFactor, run.isControl ? 0 : limitedRatio * emptySeconds, capacity);
-    claimGoodput(loadFactor, report, bound, run);
+interface Comparison {
+  readonly calm: PhaseReport;
+  /** CPU time of one. */
+  readonly rejectionSeconds: number;
+}
+
+function claimSteps(steps: readonly LoadStep[], { calm, rejectionSeconds }: Comparison, run: OverloadRun): void {
+  for (const { loadFactor, capacity, report } of steps) {
+    claimGoodput(loadFactor, report, goodputBound(loadFactor, rejectionSeconds, capacity), run);
     claimLatencies(loadFactor, report, calm, run);
     run.claim(`no request fails at ${loadFactor}x except by rejection`, report.failed === 0, {
       measured: describeFailures(report.failures),
@@ -290,8 +282,4 @@ function p99MsOf({ all }: PhaseReport): number {
 
 function toPercent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
-}
-
-function toMicroseconds(seconds: number): string {
-  return `${(seconds * 1e6).toFixed(0)} µs`;
 }

@@ -32,8 +32,18 @@ export interface TestedProcess extends LoadTarget {
   isRunning(): boolean;
 }
 
-/** @returns a function that starts a process; it takes variables in addition to the settings of production. */
-export async function createProcessStarter(run: Pick<VerificationRun, "onCleanup">) {
+/**
+ * Starts a process.
+ * @param environment in addition to the settings of production.
+ * @param preloads modules that the process loads first.
+ */
+export type ProcessStarter = (
+  kind: EndpointKind,
+  environment: Environment,
+  preloads?: readonly string[],
+) => Promise<TestedProcess>;
+
+export async function createProcessStarter(run: Pick<VerificationRun, "onCleanup">): Promise<ProcessStarter> {
   const folder = mkdtempSync(join(tmpdir(), "tributary-overload-"));
   run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   pinThisProcess(1);
@@ -46,10 +56,11 @@ export async function createProcessStarter(run: Pick<VerificationRun, "onCleanup
   };
   writeFileSync(sources.gateway.SUPERGRAPH_FILE, composeItems(`${upstreamUrl}/graphql`));
   writeFileSync(sources["rest-proxy"].ROUTES_FILE, JSON.stringify({ routes }));
-  return async (kind: EndpointKind, environment: Environment): Promise<TestedProcess> => {
+  return async (kind, environment, preloads = []) => {
     const adminPort = await pickFreePort();
     const variables = { ...productionSettings, ...sources[kind], ADMIN_PORT: String(adminPort), ...environment };
-    const started = await launchOnFirstCore(readNodeArguments(kind), variables, run);
+    const args = [...preloads.flatMap((file) => ["--import", file]), ...readNodeArguments(kind)];
+    const started = await launchOnFirstCore(args, variables, run);
     return { ...started, adminPort };
   };
 }
