@@ -78,7 +78,7 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
       if (request.progress) request.progress.isShared = false;
       return next(request, signal);
     });
-    request.subgraph.client.noteJoined();
+    request.subgraph.client.noteJoined(request.dueMs);
     if (request.progress) request.progress.isShared = true;
     observer?.join(request.service, request.scope.record, result);
     return result;
