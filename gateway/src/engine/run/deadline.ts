@@ -5,7 +5,7 @@ import type { AbortReason } from "./fetch/subgraph-client.ts";
 /** Node's `ServerResponse` is one. */
 export interface ClientConnection {
   readonly closed: boolean;
-  once(event: "close", listener: () => void): unknown;
+  on(event: "close", listener: () => void): unknown;
   off(event: "close", listener: () => void): unknown;
 }
 
@@ -42,7 +42,7 @@ export function createDeadline(
     if (remainingMs <= 0) abortLate();
     else timer = setTimeout(abortLate, remainingMs);
     if (connection.closed) abortOnClose();
-    else connection.once("close", abortOnClose);
+    else connection.on("close", abortOnClose);
     return started;
   }
 

@@ -58,14 +58,11 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
         resolve(abortedFetch(signal.reason));
       };
       signal.addEventListener("abort", onAbort);
-      const settle = (resolveOrReject: () => void) => {
+      const settle = (result: FetchResult) => {
         signal.removeEventListener("abort", onAbort);
-        resolveOrReject();
+        resolve(isUnsent(result) && !signal.aborted ? onUnsent(result) : result);
       };
-      read.result.then(
-        (result) => settle(() => resolve(isUnsent(result) && !signal.aborted ? onUnsent(result) : result)),
-        (error: unknown) => settle(() => reject(error)),
-      );
+      read.result.then(settle, reject);
     });
   }
 
