@@ -14,7 +14,6 @@
 import type { HeldRejections } from "@tributary/kit/admission/held-rejections";
 import type { PriorityClass } from "@tributary/kit/admission/priority";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
-import { deadlineHeader, readClientDeadline } from "@tributary/kit/http/deadline";
 import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { isCacheableGet } from "./admit/cacheable-get.ts";
 import type { Charges } from "./admit/charges.ts";
@@ -83,7 +82,7 @@ function toExecutionRequest(
   subgraphs: Subgraphs,
   { isDevelopment }: PipelineOptions,
 ): ExecutionRequest {
-  const { request, response, requestId, trace, startedMs, caller, record } = exchange;
+  const { request, response, requestId, trace, startedMs, endsAtMs, caller, record } = exchange;
   const { blocks } = exchange.settings;
   const { headers } = request;
   const { authorization } = headers;
@@ -104,7 +103,7 @@ function toExecutionRequest(
     startedMs,
     rejectBlocked: blocks && ((identity) => blocks.check(caller?.client, identity)),
     connection: response,
-    endsAtMs: readClientDeadline(headers[deadlineHeader], startedMs),
+    endsAtMs,
     cpu: exchange,
     record,
   };

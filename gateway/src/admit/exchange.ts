@@ -1,6 +1,7 @@
 // Stage 1 of 5: admit. One client request and its response, with the ids and headers that every response has.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "@tributary/kit/caller/caller";
+import { deadlineHeader, readClientDeadline } from "@tributary/kit/http/deadline";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readUnsampledTrace, type TraceContext } from "@tributary/kit/http/trace-context";
@@ -18,6 +19,8 @@ export interface GatewayExchange extends RequestCpu {
   readonly trace: TraceContext;
   /** By `performance.now`. */
   readonly startedMs: number;
+  /** When the client stops waiting. Infinity if it does not say so. */
+  readonly endsAtMs: number;
   /** The request id and the trace, as a raw list: for all responses that shared caches must not store. */
   readonly ids: readonly string[];
   /** Of every response, also of a rejection, as a raw list. */
@@ -34,19 +37,19 @@ export function createExchangeFactory(
   observer?: RequestObserver<GraphqlRequestRecord>,
 ): (request: IncomingMessage, response: ServerResponse) => GatewayExchange {
   return (request, response) => {
+    const startedMs = performance.now();
     const { headers } = request;
     const settings = settingsInUse();
     const { cors } = settings;
     const vary = cors.varies ? "Origin, Accept, Accept-Encoding" : "Accept, Accept-Encoding";
     const requestId = readRequestId(headers["x-request-id"]);
-    const record = observer?.begin(request, response, requestId);
+    const record = observer?.begin(request, response, requestId, startedMs);
     // Only a sampled request has a span.
     const trace = record?.span
       ? { traceId: record.span.traceId, flags: "01" }
       : readUnsampledTrace(headers["traceparent"]);
     if (record) record.traceId = trace.traceId;
     const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
-    const startedMs = performance.now();
     return {
       settings,
       request,
@@ -54,6 +57,7 @@ export function createExchangeFactory(
       requestId,
       trace,
       startedMs,
+      endsAtMs: readClientDeadline(headers[deadlineHeader], startedMs),
       ids: ["X-Request-Id", requestId, "traceparent", traceParent],
       headers: ["Vary", vary].concat(cors.headersFor(headers.origin)),
       caller: undefined,

@@ -1,7 +1,6 @@
 // Stage 1 of 5: admit. Decides whether an overloaded gateway serves an operation, after its parameters are read and before it is executed.
 import type { Admission } from "@tributary/kit/admission/admission";
 import { lowerByPriorityHeader, type PriorityClass } from "@tributary/kit/admission/priority";
-import { deadlineHeader, readClientDeadline } from "@tributary/kit/http/deadline";
 import type { GatewayExchange } from "./exchange.ts";
 
 export interface OperationAdmission {
@@ -12,9 +11,9 @@ export interface OperationAdmission {
 
 export function createOperationAdmission(admission: Admission): OperationAdmission {
   return {
-    enter({ request: { headers }, caller, startedMs }, declared) {
+    enter({ request: { headers }, caller, endsAtMs }, declared) {
       const priority = lowerByPriorityHeader(declared, headers["priority"]);
-      return admission.enter(priority, caller?.key ?? "", readClientDeadline(headers[deadlineHeader], startedMs));
+      return admission.enter(priority, caller?.key ?? "", endsAtMs);
     },
     leave: ({ caller, documentCpuMs, resultCpuMs }) => admission.leave(caller?.key ?? "", documentCpuMs + resultCpuMs),
   };

@@ -26,8 +26,11 @@ export class AbortSource implements AbortSignalLike {
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    const index = this.#listeners.indexOf(listener);
-    if (index >= 0) this.#listeners.splice(index, 1);
+    const listeners = this.#listeners;
+    const index = listeners.indexOf(listener);
+    // Mostly the last: `splice` would allocate an array.
+    if (index === listeners.length - 1) listeners.pop();
+    else if (index >= 0) listeners.splice(index, 1);
   }
 
   abort(reason: unknown): void {

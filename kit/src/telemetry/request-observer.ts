@@ -5,8 +5,8 @@ import type { Span, Trace } from "./tracing/trace.ts";
 
 /** `RequestRecord` is what the server records about a request in flight. */
 export interface RequestObserver<RequestRecord> {
-  /** The observation ends when the response is closed. */
-  begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
+  /** The observation ends when the response is closed. @param arrivedMs by `performance.now`. */
+  begin(request: IncomingMessage, response: ServerResponse, requestId: string, arrivedMs?: number): RequestRecord;
   close(): void;
 }
 
@@ -40,8 +40,7 @@ export function createRequestObserver<RequestRecord>(
   options.gauge.onScrape((gauge) => gauge.set({}, inFlight));
 
   return {
-    begin(request, response, requestId) {
-      const startedMs = performance.now();
+    begin(request, response, requestId, arrivedMs = performance.now()) {
       const span = trace.isOn ? beginSpan(trace, request, methodOf, requestId) : undefined;
       const record = createRecord(span, request, requestId);
       inFlight++;
@@ -49,7 +48,7 @@ export function createRequestObserver<RequestRecord>(
       response.on("close", () => {
         inFlight--;
         const status = response.writableFinished ? response.statusCode : clientDisconnectedStatus;
-        onFinished({ record, request, requestId, status, milliseconds: performance.now() - startedMs });
+        onFinished({ record, request, requestId, status, milliseconds: performance.now() - arrivedMs });
       });
       return record;
     },

@@ -58,7 +58,7 @@ export function createAttemptTimer<Connection>(o: AttemptTimerOptions<Connection
   return {
     start(attempted, nowMs) {
       if (!replicas.hasHealthyAlternative(attempted.tried)) return undefined;
-      const usualTimeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * replicas.bestP99Ms());
+      const usualTimeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * replicas.bestP99Ms(nowMs));
       const timeoutMaxMs = Math.max(0, attempted.endsAtMs - nowMs) / 2;
       return setTimeout(onTimeout, Math.min(usualTimeoutMs, timeoutMaxMs), attempted);
     },

@@ -24,16 +24,15 @@ export const breakerRetrySeconds = 1;
 export interface Breaker {
   readonly isOpen: boolean;
   /** Of a request, also of one that waits for the response to an equal one. */
-  noteArrival(): void;
+  noteArrival(atMs: number): void;
   noteResponse(): void;
   /** Ends the probes. */
   close(): void;
 }
 
 export interface BreakerOptions<Replica> {
-  readonly nowMs: () => number;
   listReplicas(): readonly Replica[];
-  usualP99Ms(): number;
+  usualP99Ms(atMs: number): number;
   /** Resolves with whether the replica responded in time, whatever its status: an overloaded one is alive. Never rejects. */
   probe(replica: Replica, timeoutMs: number): Promise<boolean>;
   onChange(isOpen: boolean): void;
@@ -49,7 +48,7 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
   /** Since the last response. */
   let arrivals = 0;
   /** The first of them. */
-  let silentSinceMs = o.nowMs();
+  let silentSinceMs = 0;
   let responses = 0;
 
   async function confirm(): Promise<void> {
@@ -99,11 +98,11 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
     get isOpen() {
       return state === "open";
     },
-    noteArrival() {
-      if (++arrivals === 1) silentSinceMs = o.nowMs();
+    noteArrival(atMs) {
+      if (++arrivals === 1) silentSinceMs = atMs;
       if (arrivals < limits.arrivalsMin || state !== "closed" || isEnded) return;
-      const silentMs = o.nowMs() - silentSinceMs;
-      if (silentMs < limits.silentMsMin || silentMs < limits.silentP99s * o.usualP99Ms()) return;
+      const silentMs = atMs - silentSinceMs;
+      if (silentMs < limits.silentMsMin || silentMs < limits.silentP99s * o.usualP99Ms(atMs)) return;
       state = "confirming";
       void confirm();
     },

@@ -250,7 +250,7 @@ function openSet(names: readonly string[]) {
   const update = (...some: readonly string[]) =>
     set.update(some.map((name) => ({ name, origin: `http://${name}:1`, path: "/", addresses: [] })));
   update(...names);
-  const choose = () => set.choose(true) as Replica<string>;
+  const choose = () => set.choose(true, clock.nowMs) as Replica<string>;
   const end = (replica: Replica<string>, outcome: AttemptOutcome, count = 1) => {
     for (let i = 0; i < count; i++) set.endAttempt(replica, set.startAttempt(replica, clock.nowMs), outcome);
   };
@@ -264,9 +264,9 @@ test.each([
   ["reset", "a"],
 ] as const)("after %s on the only replica in service, the next attempt goes to %s", (reason, next) => {
   const { set, choose, end } = openSet(["a", "b"]);
-  const b = set.chooseNext([choose()], "refused") as Replica<string>;
+  const b = set.chooseNext([choose()], "refused", 0) as Replica<string>;
   end(b, "timeout", 2);
-  expect(set.chooseNext([choose()], reason)?.name).toBe(next);
+  expect(set.chooseNext([choose()], reason, 0)?.name).toBe(next);
 });
 
 test("the list of replicas says why one is suspect or ejected, until it is healthy", () => {
@@ -296,7 +296,7 @@ test("a healthy alternative is another replica that is healthy and was not tried
   const { set, update, choose, end } = openSet(["a", "b"]);
   const a = choose();
   expect(set.hasHealthyAlternative([a])).toBe(true);
-  const b = set.chooseNext([a], "refused") as Replica<string>;
+  const b = set.chooseNext([a], "refused", 0) as Replica<string>;
   expect(set.hasHealthyAlternative([a, b])).toBe(false);
   end(b, "failure");
   expect(set.hasHealthyAlternative([a])).toBe(false);

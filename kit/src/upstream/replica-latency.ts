@@ -29,15 +29,15 @@ export interface ReplicaLatency {
   noteUse(atMs: number): void;
   readonly meanMs: number;
   /** By which a replica is chosen: less than the mean while it is unused. */
-  expectedMs(): number;
+  expectedMs(atMs: number): number;
 }
 
-export function createReplicaLatency(nowMs: () => number): ReplicaLatency {
+export function createReplicaLatency(createdAtMs: number): ReplicaLatency {
   /** The geometric mean: of a mix, rare dear requests change it little. */
   let meanMs: number = limits.noiseMs;
-  let usedAtMs = nowMs();
+  let usedAtMs = createdAtMs;
   const unusedShare = (atMs: number) => 2 ** ((usedAtMs - atMs) / limits.halfLifeMs);
-  const reads = createLatencyWindow(nowMs);
+  const reads = createLatencyWindow();
   return {
     reads,
     record(latencyMs, isRead, atMs) {
@@ -57,7 +57,7 @@ export function createReplicaLatency(nowMs: () => number): ReplicaLatency {
     get meanMs() {
       return meanMs;
     },
-    expectedMs: () => Math.max(limits.noiseMs, meanMs * unusedShare(nowMs())),
+    expectedMs: (atMs) => Math.max(limits.noiseMs, meanMs * unusedShare(atMs)),
   };
 }
 
@@ -67,9 +67,9 @@ interface Candidate {
 }
 
 /** By latency times requests in flight (peak-EWMA, as Finagle and linkerd2-proxy), or by the latter alone if the latencies are alike. */
-export function isLessLoaded(a: Candidate, b: Candidate): boolean {
-  const aMs = a.latency.expectedMs();
-  const bMs = b.latency.expectedMs();
+export function isLessLoaded(a: Candidate, b: Candidate, atMs: number): boolean {
+  const aMs = a.latency.expectedMs(atMs);
+  const bMs = b.latency.expectedMs(atMs);
   const areAlike = Math.max(aMs, bMs) < limits.choiceFactor * Math.min(aMs, bMs);
   if (areAlike) return a.inFlight < b.inFlight;
   return aMs * (a.inFlight + 1) < bMs * (b.inFlight + 1);

@@ -51,12 +51,12 @@ export interface ReplicaSet<Connection> {
   /** Removed replicas get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
   /** An ejected replica whose probe is due, else the less loaded of two in service. A request that is not idempotent probes later, since it cannot be retried. */
-  choose(isIdempotent: boolean): Replica<Connection> | undefined;
+  choose(isIdempotent: boolean, atMs: number): Replica<Connection> | undefined;
   /** Undefined if no replica is likely to do better. */
-  chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
+  chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason, atMs: number): Replica<Connection> | undefined;
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
   /** Of the replica that responds fastest: a slow one must not give the others, or itself, more time. 0 if no latency is known. */
-  bestP99Ms(): number;
+  bestP99Ms(atMs: number): number;
   /** @returns whether it is slow beside other replicas. */
   recordLatency(replica: Replica<Connection>, latencyMs: number, isRead: boolean, atMs: number): boolean;
   listStatuses(): readonly ReplicaStatus[];
@@ -93,7 +93,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       inFlight: 0,
       connection: o.open(replicaAddress),
       health: createHealth(replicaAddress.name, { nowMs: o.nowMs, mayEject, report }),
-      latency: createReplicaLatency(o.nowMs),
+      latency: createReplicaLatency(o.nowMs()),
     };
     return replica;
   }
@@ -112,19 +112,18 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       splitByHealth();
       for (const removed of without([...known.values()], replicas)) void close(removed);
     },
-    choose(isIdempotent) {
-      return ejected.find(({ health }) => health.isProbeDue(isIdempotent)) ?? leastLoadedOfTwo(candidates, o.random);
-    },
-    chooseNext(tried, reason) {
-      const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
+    choose: (isIdempotent, atMs) =>
+      ejected.find(({ health }) => health.isProbeDue(isIdempotent)) ?? leastLoadedOfTwo(candidates, o.random, atMs),
+    chooseNext(tried, reason, atMs) {
+      const untried = leastLoadedOfTwo(without(candidates, tried), o.random, atMs);
       // No replica is tried twice then, and no ejected one.
       if (untried || reason === "status") return untried;
       // After `reset`, a new connection to the same replica may work.
-      return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
+      return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random, atMs);
     },
     hasHealthyAlternative: (tried) =>
       replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica)),
-    bestP99Ms: () => fastestOf(replicas)?.reads.p99Ms() ?? 0,
+    bestP99Ms: (atMs) => fastestOf(replicas)?.reads.p99Ms(atMs) ?? 0,
     recordLatency(replica, latencyMs, isRead, atMs) {
       replica.latency.record(latencyMs, isRead, atMs);
       return recent.record(replica, latencyMs);
@@ -211,6 +210,7 @@ function allowEjection(
 function leastLoadedOfTwo<Connection>(
   replicas: readonly Replica<Connection>[],
   random: () => number,
+  atMs: number,
 ): Replica<Connection> | undefined {
   const count = replicas.length;
   if (count < 2) return replicas[0];
@@ -218,7 +218,7 @@ function leastLoadedOfTwo<Connection>(
   const secondIndex = (firstIndex + 1 + Math.floor(random() * (count - 1))) % count;
   const first = replicas[firstIndex];
   const second = replicas[secondIndex];
-  return first && second && isLessLoaded(second, first) ? second : first;
+  return first && second && isLessLoaded(second, first, atMs) ? second : first;
 }
 
 function without<Member>(replicas: readonly Member[], excluded: readonly Member[]): readonly Member[] {

@@ -38,8 +38,8 @@ export interface Upstream<Connection> {
     request: UpstreamRequest,
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
-  /** Of a caller that waits for the result of another one's `send`. */
-  noteJoined(): void;
+  /** Of a caller that waits for the result of another one's `send`. @param atMs by the clock of `nowMs`. */
+  noteJoined(atMs: number): void;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
   /** The first request looks up the host names. */
@@ -202,7 +202,6 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     });
     this.#probeTransport = o.probeTransport;
     this.#breaker = createBreaker({
-      nowMs,
       listReplicas: this.#replicas.list,
       usualP99Ms: this.#replicas.bestP99Ms,
       probe: (replica, timeoutMs) => this.#probe(replica, timeoutMs),
@@ -228,8 +227,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return isTaken;
   }
 
-  noteJoined(): void {
-    this.#breaker.noteArrival();
+  noteJoined(atMs: number): void {
+    this.#breaker.noteArrival(atMs);
   }
 
   readStatus(): UpstreamStatus {
@@ -253,10 +252,11 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     }
     if (this.#breaker.isOpen) return Promise.resolve(failed("breaker-open", undefined, noResponseError));
     const place = this.#places.add(request.caller);
-    this.#breaker.noteArrival();
+    const arrivedAtMs = this.#nowMs();
+    this.#breaker.noteArrival(arrivedAtMs);
     const deadline = createDeadline(request.timeoutMs, request.signal);
-    const endsAtMs = Math.min(this.#nowMs() + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
-    return this.#sendWithRetries({ request, transport, deadline, endsAtMs, place, tried: [] });
+    const endsAtMs = Math.min(arrivedAtMs + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
+    return this.#sendWithRetries({ request, transport, deadline, endsAtMs, place, tried: [] }, arrivedAtMs);
   }
 
   /**
@@ -265,6 +265,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
    */
   async #sendWithRetries<Body extends ResponseBody>(
     inProgress: RequestInProgress<Connection, Body>,
+    arrivedAtMs: number,
   ): Promise<UpstreamResult<Body>> {
     const { request, deadline, transport, endsAtMs, place } = inProgress;
     const waiting = request.isIdempotent ? this.#waitingReads.add(deadline) : undefined;
@@ -272,12 +273,13 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     try {
       const lookup = this.#addresses.refresh();
       // `waitWithin` would not notice the end of a request that was aborted before this call.
-      if (lookup && !deadline.ended) await waitWithin(deadline, lookup);
+      const mustWait = lookup && !deadline.ended;
+      if (mustWait) await waitWithin(deadline, lookup);
+      let startedAtMs = mustWait ? this.#nowMs() : arrivedAtMs;
       let fallback: AttemptResult<Body> | undefined;
       this.#budget.deposit();
-      let replica = this.#replicas.choose(request.isIdempotent);
-      while (replica && !deadline.ended) {
-        const startedAtMs = this.#nowMs();
+      let replica = this.#replicas.choose(request.isIdempotent, startedAtMs);
+      for (; replica && !deadline.ended; startedAtMs = this.#nowMs()) {
         const serviceMs = toServiceDeadline(endsAtMs - startedAtMs);
         if (serviceMs <= 0) break;
         const attempt = this.#startAttempt(replica, inProgress, startedAtMs, serviceMs);
@@ -400,7 +402,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     // Nothing was sent, so it costs no budget.
     const wasSent = reason !== "refused";
     if (wasSent && !request.isIdempotent) return undefined;
-    const next = this.#replicas.chooseNext(tried, reason);
+    const next = this.#replicas.chooseNext(tried, reason, this.#nowMs());
     if (!next) return undefined;
     // After a timeout, `attempt-timer.ts` has taken the retry.
     const costsRetry = wasSent && reason !== "timeout";

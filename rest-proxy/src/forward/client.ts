@@ -126,7 +126,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   return {
     sendByUndici: (request) => send(request, undici),
     sendByMiddleware: (request) => send(request, middleware),
-    noteJoined: () => upstream.noteJoined(),
+    noteJoined: () => upstream.noteJoined(performance.now()),
     readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),
   };

@@ -5,13 +5,13 @@ import type { AbortReason } from "./fetch/subgraph-client.ts";
 /** Node's `ServerResponse` is one. */
 export interface ClientConnection {
   readonly closed: boolean;
-  once(event: "close", listener: () => void): unknown;
+  on(event: "close", listener: () => void): unknown;
   off(event: "close", listener: () => void): unknown;
 }
 
 export interface OperationDeadline {
   /** Created on first use: a request without fetches needs no timer and no listener. */
-  signal(): AbortSignalLike;
+  signal(nowMs?: number): AbortSignalLike;
   /** Called when the response body is known, before it is sent. */
   clear(): void;
 }
@@ -33,21 +33,21 @@ export function createDeadline(
     onDisconnected();
   };
 
-  function start(): AbortSource {
+  function start(nowMs: number): AbortSource {
     const started = new AbortSource(endsAtMs);
     source = started;
     const abortLate = () => started.abort("timeout" satisfies AbortReason);
-    const remainingMs = endsAtMs - performance.now();
+    const remainingMs = endsAtMs - nowMs;
     // The deadline may have passed, or the client have disconnected, while the operation was planned: then no fetch is sent.
     if (remainingMs <= 0) abortLate();
     else timer = setTimeout(abortLate, remainingMs);
     if (connection.closed) abortOnClose();
-    else connection.once("close", abortOnClose);
+    else connection.on("close", abortOnClose);
     return started;
   }
 
   return {
-    signal: () => source ?? start(),
+    signal: (nowMs = performance.now()) => source ?? start(nowMs),
     clear() {
       if (!source) return;
       clearTimeout(timer);

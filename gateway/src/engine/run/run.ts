@@ -191,6 +191,7 @@ function fetchText(
   const isForClientOnly = responseHeaders?.setsCookiesInQueries === true;
   const cache = varies || isForClientOnly ? undefined : run.entityCache?.of(service);
   const wantsCaching = scope.caching !== undefined;
+  const dueMs = performance.now();
   const subgraphRequest = {
     service,
     subgraph,
@@ -202,6 +203,7 @@ function fetchText(
     settledWrites: subgraph.client.writes.settled,
     feedChanges: cache?.feedChanges ?? 0,
     scope,
+    dueMs,
     isMutation,
     order: fetches[0]?.joinIndex ?? 0,
     isShareable: isReadOnly && !isForClientOnly,
@@ -210,7 +212,7 @@ function fetchText(
     cache,
     wantsCaching,
   };
-  const signal = scope.deadline.signal();
+  const signal = scope.deadline.signal(dueMs);
   if (!scope.fetchReports) return run.fetch(subgraphRequest, signal);
   return scope.fetchReports.observe(
     request,

@@ -73,7 +73,7 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     group.waitersCount++;
     signal.addEventListener("abort", leave.bind(undefined, group, signal));
     if (isFirst) return promise;
-    request.subgraph.client.noteJoined();
+    request.subgraph.client.noteJoined(request.dueMs);
     if (request.progress) request.progress.isShared = true;
     observer?.join(request.service, request.scope.record, promise);
     return promise;

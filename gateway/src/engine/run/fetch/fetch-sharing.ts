@@ -58,14 +58,11 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
         resolve(abortedFetch(signal.reason));
       };
       signal.addEventListener("abort", onAbort);
-      const settle = (resolveOrReject: () => void) => {
+      const settle = (result: FetchResult) => {
         signal.removeEventListener("abort", onAbort);
-        resolveOrReject();
+        resolve(isUnsent(result) && !signal.aborted ? onUnsent(result) : result);
       };
-      read.result.then(
-        (result) => settle(() => resolve(isUnsent(result) && !signal.aborted ? onUnsent(result) : result)),
-        (error: unknown) => settle(() => reject(error)),
-      );
+      read.result.then(settle, reject);
     });
   }
 
@@ -78,7 +75,7 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
       if (request.progress) request.progress.isShared = false;
       return next(request, signal);
     });
-    request.subgraph.client.noteJoined();
+    request.subgraph.client.noteJoined(request.dueMs);
     if (request.progress) request.progress.isShared = true;
     observer?.join(request.service, request.scope.record, result);
     return result;

@@ -7,7 +7,7 @@ import { withMemo } from "./fetch-memo.ts";
 import { withSharing } from "./fetch-sharing.ts";
 import { createSend, type SendOptions } from "./send-request.ts";
 import { abandonedFetch } from "./subgraph-client.ts";
-import type { Fetch } from "./subgraph-request.ts";
+import type { Fetch, SubgraphRequest } from "./subgraph-request.ts";
 
 export interface FetchOptions extends SendOptions {
   /** FETCH_SHARING. */
@@ -20,16 +20,16 @@ export interface FetchOptions extends SendOptions {
  */
 export function createFetch(o: FetchOptions): Fetch {
   const send = createSend(o);
-  const sendOnce = unlessAborted(
-    o.fetchSharing ? withSharing(withJoining(send, o.fetchObserver), o.fetchObserver) : send,
-  );
-  return withMemo(o.entityCache ? unlessAborted(withEntityCache(sendOnce)) : sendOnce);
+  const sendOnce = o.fetchSharing ? withSharing(withJoining(send, o.fetchObserver), o.fetchObserver) : send;
+  if (!o.entityCache) return withMemo(unlessOver(sendOnce));
+  return withMemo(unlessOver(withEntityCache(unlessOver(sendOnce, () => performance.now()))));
 }
 
-function unlessAborted(next: Fetch): Fetch {
-  return (request, signal) => (isOver(signal) ? Promise.resolve(abandonedFetch()) : next(request, signal));
+function unlessOver(next: Fetch, nowMsOf = ({ dueMs }: SubgraphRequest) => dueMs): Fetch {
+  return (request, signal) =>
+    isOver(signal, nowMsOf(request)) ? Promise.resolve(abandonedFetch()) : next(request, signal);
 }
 
-function isOver({ aborted, endsAtMs = Infinity }: AbortSignalLike): boolean {
-  return aborted || toServiceDeadline(endsAtMs - performance.now()) <= 0;
+function isOver({ aborted, endsAtMs = Infinity }: AbortSignalLike, nowMs: number): boolean {
+  return aborted || toServiceDeadline(endsAtMs - nowMs) <= 0;
 }

@@ -32,8 +32,8 @@ export interface SubgraphClient {
   post(body: string, o: PostOptions): Promise<HttpReply>;
   /** Whether a request of this caller fails without being sent. */
   isFull(caller: string | undefined): boolean;
-  /** Of a client request that shares the fetch of another one. */
-  noteJoined(): void;
+  /** Of a client request that shares the fetch of another one. @param nowMs by `performance.now`. */
+  noteJoined(nowMs: number): void;
   /** For a further request after `replica` rejected one. False if the budget has none left. */
   takeRetry(replica: string): boolean;
   readStatus(): UpstreamStatus;
@@ -158,7 +158,7 @@ export function createSubgraphClient(
     writes,
     post,
     isFull: (caller) => upstream.isFull(caller),
-    noteJoined: () => upstream.noteJoined(),
+    noteJoined: (nowMs) => upstream.noteJoined(nowMs),
     takeRetry: (replica) => upstream.takeRetry(replica),
     readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),

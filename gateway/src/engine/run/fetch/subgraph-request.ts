@@ -57,6 +57,8 @@ export interface ClientRequest {
 
 export interface SubgraphRequest extends ReadIdentity {
   readonly scope: ClientRequest;
+  /** When it was due, by `performance.now`. */
+  readonly dueMs: number;
   readonly isMutation: boolean;
   /** In the plan. */
   readonly order: number;

@@ -28,6 +28,7 @@ export function toRead(body: string, scope: Partial<ClientRequest> = {}): Subgra
       record: undefined,
       ...scope,
     },
+    dueMs: 0,
     isMutation: false,
     order: 0,
     isShareable: true,
