@@ -69,7 +69,7 @@ function quote(text: string): string {
   return quoted.replace(/(a)\1{999,}/, (run) => `'"$(head -c ${run.length} /dev/zero | tr '\\0' a)"'`);
 }
 
-export function describeResponse({ status, headers, text }: Exchange): string {
+export function describeResponse({ status, headers, text }: Pick<Exchange, "status" | "headers" | "text">): string {
   if (status === 0) return text;
   const type = headers["content-type"];
   const shown = text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text;
