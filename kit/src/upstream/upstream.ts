@@ -39,7 +39,7 @@ export interface Upstream<Connection> {
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
   /** Of a caller that waits for the result of another one's `send`. */
-  noteJoined(): void;
+  noteShared(): void;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
   /** The first request looks up the host names. */
@@ -228,7 +228,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return isTaken;
   }
 
-  noteJoined(): void {
+  noteShared(): void {
     this.#breaker.noteArrival();
   }
 
