@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
+import { pollUntil } from "../../../poll.ts";
 import { replaceFile } from "../../../replace-file.ts";
 import { endpointKeys } from "../../platform/part-process.ts";
 import type { LoopPauses } from "../../../../bench/preload/loop-pauses.ts";
@@ -92,14 +93,13 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
     if (!launched.isRunning()) throw new GatewayFault(`The gateway has ended: ${launched.recentOutput()}`);
   };
 
-  async function waitUntil(timeoutMs: number, isTrue: () => boolean): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
-    while (!isTrue()) {
+  async function waitUntil(withinMs: number, isTrue: () => boolean): Promise<void> {
+    const holds = () => {
       requireRunning();
-      if (performance.now() > deadline)
-        throw new Error(`The gateway does not load a supergraph: ${launched.recentOutput()}`);
-      await sleep(pollMs);
-    }
+      return isTrue();
+    };
+    if (!(await pollUntil(holds, { everyMs: pollMs, withinMs })))
+      throw new Error(`The gateway does not load a supergraph: ${launched.recentOutput()}`);
   }
 
   try {
