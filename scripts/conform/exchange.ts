@@ -30,13 +30,8 @@ export async function exchange(request: ConformRequest, headersOnly = false): Pr
     const received = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
     return { request, status, headers: Object.fromEntries(received), text, json: parseJson(text) };
   } catch (error) {
-    return {
-      request,
-      status: 0,
-      headers: {},
-      text: error instanceof Error ? error.message : String(error),
-      json: undefined,
-    };
+    const text = error instanceof Error ? error.message : String(error);
+    return { request, status: 0, headers: {}, text, json: undefined };
   } finally {
     client.close();
   }
