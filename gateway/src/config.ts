@@ -110,7 +110,7 @@ function readCorsOrigins(env: EnvironmentReader, profile: "development" | "produ
 /** The most client names. The limit bounds the metrics: each name is a label value of several of them. */
 const knownClientsMax = 100;
 /** The most operation names with their own label value: those of KNOWN_OPERATIONS, and those that telemetry/request-observer.ts learns. */
-export const operationLabelsMax = 100;
+export const operationMetricLabelsMax = 100;
 
 function readKnownNames(env: EnvironmentReader) {
   const knownClients = env.list("KNOWN_CLIENTS", {
@@ -122,8 +122,8 @@ function readKnownNames(env: EnvironmentReader) {
     why: "operation names, 100 at most, with their own label value in metrics from the start; another name gets one after 100 requests, while fewer than 100 names have one, then only in place of a less used one that is not listed here",
   });
   if (knownClients.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
-  if (knownOperations.length > operationLabelsMax)
-    env.problem(`KNOWN_OPERATIONS has at most ${operationLabelsMax} names`);
+  if (knownOperations.length > operationMetricLabelsMax)
+    env.problem(`KNOWN_OPERATIONS has at most ${operationMetricLabelsMax} names`);
   return { knownClients, knownOperations };
 }
 

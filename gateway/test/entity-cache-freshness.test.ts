@@ -49,7 +49,7 @@ describe("freshness", () => {
     },
   );
 
-  test("a read joins no equal read that was sent before a change", async () => {
+  test("a read shares no equal read that was sent before a change", async () => {
     const release = books.hold();
     const early = read(starsOfAll);
     await expect.poll(() => books.stars.requests.length).toBe(1);

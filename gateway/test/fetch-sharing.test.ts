@@ -125,7 +125,7 @@ describe("reads after writes", () => {
   let text: string;
   /** Responses to queries that a subgraph has executed. The tests release them. */
   let held: (() => void)[];
-  let joinedCount: number;
+  let sharedCount: number;
   const reads: Promise<GraphqlResponse>[] = [];
 
   const query = "{ note { text } }";
@@ -136,28 +136,28 @@ describe("reads after writes", () => {
     supergraphSdl = composeSupergraph([notes, marks]);
     gateway = await start();
   });
-  beforeEach(() => void ([text, held, joinedCount] = ["old", [], 0]));
+  beforeEach(() => void ([text, held, sharedCount] = ["old", [], 0]));
   afterEach(() => settleReads());
   afterAll(async () => {
     await gateway.drain();
     await Promise.all([notes.close(), marks.close()]);
   });
 
-  test("a query sent after the response to a mutation joins no query sent before it", async () => {
+  test("a query sent after the response to a mutation shares no query sent before it", async () => {
     const before = await readHeld();
     await gateway.send(write);
     const after = await readHeld();
     expect([await before.text(), await after.text()]).toEqual(["old", "new"]);
   });
 
-  test("queries sent after a mutation join each other while one sent before it is in flight", async () => {
+  test("queries sent after a mutation share one fetch while one sent before it is in flight", async () => {
     await readHeld();
     await gateway.send(write);
     const after = [await readHeld(), await readJoined()];
     expect(await Promise.all(after.map((read) => read.text()))).toEqual(["new", "new"]);
   });
 
-  test("a query joins an equal one while a mutation is in flight", async () => {
+  test("a query shares an equal one while a mutation is in flight", async () => {
     const mutation = await writeHeld();
     await readHeld();
     await readJoined();
@@ -167,7 +167,7 @@ describe("reads after writes", () => {
     await mutation.result;
   });
 
-  test("a query joins an equal one after a mutation of another subgraph", async () => {
+  test("a query shares an equal one after a mutation of another subgraph", async () => {
     await readHeld();
     await gateway.send("mutation { mark }");
     await readJoined();
@@ -177,7 +177,7 @@ describe("reads after writes", () => {
     ["answered with an error", (response: ServerResponse) => response.end('{"errors":[{"message":"no"}]}')],
     ["answered with 503", (response: ServerResponse) => response.writeHead(503).end()],
     ["cut off", (response: ServerResponse) => response.destroy()],
-  ])("a query joins none that was sent before a mutation that was committed and %s", async (_, fail) => {
+  ])("a query shares none that was sent before a mutation that was committed and %s", async (_, fail) => {
     const mutation = await writeHeld();
     await readHeld();
     await mutation.commit();
@@ -186,7 +186,7 @@ describe("reads after writes", () => {
     expect(await (await readHeld()).text()).toBe("new");
   });
 
-  test("a query joins none that was sent before a mutation that was committed and timed out", async () => {
+  test("a query shares none that was sent before a mutation that was committed and timed out", async () => {
     const patient = gateway;
     gateway = await start({ SUBGRAPH_TIMEOUT_MS: "600" });
     const mutation = await writeHeld();
@@ -201,7 +201,7 @@ describe("reads after writes", () => {
     gateway = patient;
   });
 
-  test("a query joins none that was sent before the response to a mutation whose client has disconnected", async () => {
+  test("a query shares none that was sent before the response to a mutation whose client has disconnected", async () => {
     const client = new AbortController();
     const mutation = await writeHeld(client.signal);
     await readHeld();
@@ -216,7 +216,7 @@ describe("reads after writes", () => {
     expect(await (await readHeld()).text()).toBe("new");
   });
 
-  test("a query of the next supergraph joins none that was sent before the response to a mutation of the last one", async () => {
+  test("a query of the next supergraph shares none that was sent before the response to a mutation of the last one", async () => {
     const mutation = await writeHeld();
     writeFileSync(gateway.file, `${supergraphSdl}\n`);
     await gateway.seen("supergraph-loaded", 2);
@@ -227,7 +227,7 @@ describe("reads after writes", () => {
     expect(await (await readHeld()).text()).toBe("new");
   });
 
-  test("a read within a mutation joins no fetch, is joined by none, and is sent each time", async () => {
+  test("a read within a mutation shares no fetch with another, and is sent each time", async () => {
     const readMark = () => gateway.send("{ note { mark } }");
     const query = await onceHeld(readMark);
     const mutation = await onceHeld(() => gateway.send(`mutation { a: ${writeMarked} b: ${writeMarked} }`));
@@ -235,7 +235,7 @@ describe("reads after writes", () => {
     await expect.poll(() => held.length).toBe(2);
     const joined = readMark();
     reads.push(joined);
-    await expect.poll(() => joinedCount).toBe(1);
+    await expect.poll(() => sharedCount).toBe(1);
     releaseAll();
     const marked = [query.result, joined].map(async (result) => (await result).body.data);
     expect(await Promise.all(marked)).toEqual([{ note: { mark: 1 } }, { note: { mark: 1 } }]);
@@ -245,7 +245,7 @@ describe("reads after writes", () => {
   const writeMarked = 'write(text: "new") { mark }';
 
   function start(environment: Record<string, string> = {}): Promise<RunningGateway> {
-    const fetchObserver = { begin: () => ({ traced: undefined, end() {} }), join: () => void joinedCount++ };
+    const fetchObserver = { begin: () => ({ traced: undefined, end() {} }), share: () => void sharedCount++ };
     return startGateway({ supergraphSdl, environment, observers: { requestObserver: undefined, fetchObserver } });
   }
 
@@ -265,11 +265,11 @@ describe("reads after writes", () => {
     return read;
   }
 
-  /** Sends a query and waits until it has joined another one. */
+  /** Sends a query and waits until it shares the fetch of another one. */
   async function readJoined(): Promise<Read> {
-    const count = joinedCount;
+    const count = sharedCount;
     const read = toRead(gateway.send(query));
-    await expect.poll(() => joinedCount).toBe(count + 1);
+    await expect.poll(() => sharedCount).toBe(count + 1);
     return read;
   }
 

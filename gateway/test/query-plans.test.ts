@@ -86,7 +86,7 @@ describe("the outcome of a request", () => {
   test("that is in flight for another client is `shared`, with the replica that responds", async () => {
     const joined = Promise.withResolvers<void>();
     const begin = () => ({ traced: undefined, end() {} });
-    await restart({}, { requestObserver: undefined, fetchObserver: { begin, join: () => joined.resolve() } });
+    await restart({}, { requestObserver: undefined, fetchObserver: { begin, share: () => joined.resolve() } });
     library.people.fault = async (response, _, __, resolveCorrectly) => {
       await joined.promise;
       respondJson(response, 200, JSON.stringify(await resolveCorrectly()));

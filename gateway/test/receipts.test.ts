@@ -14,11 +14,11 @@ const json = { "content-type": "application/json" };
 
 let library: Library;
 let gateway: RunningGateway;
-let joinedCount: number;
+let sharedCount: number;
 
 beforeAll(async () => {
   library = await startLibrary();
-  const fetchObserver = { begin: () => ({ traced: undefined, end() {} }), join: () => void joinedCount++ };
+  const fetchObserver = { begin: () => ({ traced: undefined, end() {} }), share: () => void sharedCount++ };
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
     environment: { CONSISTENCY_KEYS: key, CORS_ORIGINS: "http://localhost:1" },
@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
-  joinedCount = 0;
+  sharedCount = 0;
   for (const subgraph of library.all) subgraph.requests.length = 0;
 });
 afterEach(() => library.all.forEach((subgraph) => (subgraph.fault = undefined)));
@@ -185,14 +185,14 @@ describe("a read with a receipt", () => {
   const first = { "consistency-token": receipts.write([], [people(1)]) };
   const second = { "consistency-token": receipts.write([], [people(1)]) };
 
-  test("joins an equal read with the same receipt, and none without it or with another one", async () => {
+  test("shares an equal read with the same receipt, and none without it or with another one", async () => {
     const held = hold(library.people);
     const reads = [gateway.send(query)];
     await expect.poll(() => held.count()).toBe(1);
     reads.push(gateway.send(query, { headers: first }));
     await expect.poll(() => held.count()).toBe(2);
     reads.push(gateway.send(query, { headers: first }), gateway.send(query));
-    await expect.poll(() => joinedCount).toBe(2);
+    await expect.poll(() => sharedCount).toBe(2);
     reads.push(gateway.send(query, { headers: second }));
     await expect.poll(() => held.count()).toBe(3);
     held.release();

@@ -22,6 +22,7 @@ const server = `
   const server = require("node:http").createServer((_, response) => response.end("ok"));
   server.listen({ port: Number(process.env.ADMIN_PORT ?? process.env.PORT), host: "127.0.0.1", backlog: 1 }, () => console.log("up"));
 `;
+const dockerfile = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
 /** The time for the response to a health check: images use more. */
 const responseSecondsMax = "0.5";
 
@@ -48,10 +49,27 @@ test("an image has the licences and notices of its packages, whatever their exte
 });
 
 test("an image with collected packages has the kit, to which they contain a link", () => {
-  const dockerfile = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
   const stages = [...dockerfile.matchAll(/^COPY --from=(\S+) \/app\/node_modules /gm)].map(([, stage = ""]) => stage);
   expect(stages).toContain("seed-files");
   for (const stage of stages) expect(dockerfile).toContain(`COPY --from=${stage} /app/kit kit`);
+});
+
+test("an image runs Node without root and without a shell, has a compile cache, and only a job has no health check", () => {
+  const stages = dockerfile.split(/^(?=FROM )/m);
+  const base = stages.find((stage) => / AS process$/m.test(stage)) ?? "";
+  expect(base).toMatch(/^ENV .*\bNODE_COMPILE_CACHE=/m);
+  expect(base).toMatch(/^ENTRYPOINT \["\/app\/infra\/images\/start"\]$/m);
+  expect(base).toMatch(/^HEALTHCHECK .*CMD \["\/app\/infra\/images\/healthy"\]$/m);
+  const images = new Map(stages.map((stage) => [/^FROM process AS (\S+)$/m.exec(stage)?.[1], stage]));
+  images.delete(undefined);
+  expect([...images.keys()]).toEqual(expect.arrayContaining(["service", "gateway", "rest-proxy", "seed"]));
+  for (const [name, stage] of images) {
+    const isJob = name === "seed";
+    expect(stage.match(/^USER .*$/gm), name).toEqual(["USER node"]);
+    expect(stage.match(/^CMD .*$/gm), name).toEqual([expect.stringMatching(/^CMD \["node", /)]);
+    expect(/^RUN node .*\bcompile\.ts /m.test(stage), name).toBe(!isJob);
+    expect(stage.match(/^(?:ENTRYPOINT|HEALTHCHECK) .*$/gm), name).toEqual(isJob ? ["HEALTHCHECK NONE"] : null);
+  }
 });
 
 test("a worker's file that does not exist fails the build, like an import", () => {

@@ -262,7 +262,7 @@ async function forward(uncached: UncachedRequest, body: Buffer | undefined, stag
   if (response.destroyed || response.closed) return;
   try {
     const fetch = createOriginFetch(uncached, { target: serviceTarget, body }, stages);
-    const { noteJoined: onJoined } = stages.services.get(route.service);
+    const { noteShared: onJoined } = stages.services.get(route.service);
     const onInformation = createInformationForwarder(response);
     const lookup = await stages.receiptRules.awaitChanges(uncached.lookup, receipts);
     const addHeaders = (head: string[]) => {

@@ -30,13 +30,8 @@ export async function exchange(request: ConformRequest, headersOnly = false): Pr
     const received = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
     return { request, status, headers: Object.fromEntries(received), text, json: parseJson(text) };
   } catch (error) {
-    return {
-      request,
-      status: 0,
-      headers: {},
-      text: error instanceof Error ? error.message : String(error),
-      json: undefined,
-    };
+    const text = error instanceof Error ? error.message : String(error);
+    return { request, status: 0, headers: {}, text, json: undefined };
   } finally {
     client.close();
   }
@@ -69,7 +64,7 @@ function quote(text: string): string {
   return quoted.replace(/(a)\1{999,}/, (run) => `'"$(head -c ${run.length} /dev/zero | tr '\\0' a)"'`);
 }
 
-export function describeResponse({ status, headers, text }: Exchange): string {
+export function describeResponse({ status, headers, text }: Pick<Exchange, "status" | "headers" | "text">): string {
   if (status === 0) return text;
   const type = headers["content-type"];
   const shown = text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text;

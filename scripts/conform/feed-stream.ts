@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FeedEvent } from "@tributary/kit/feed/change-feed";
 import { readFeedStream } from "@tributary/kit/feed/feed-stream";
 import type { FeedPosition } from "@tributary/kit/feed/position";
+import { pollUntil } from "../poll.ts";
 
 export interface OpenFeed {
   readonly events: readonly FeedEvent[];
@@ -20,7 +20,6 @@ export function openFeed(feed: { readonly url: string; readonly key: string }, s
   const closing = new AbortController();
   const events: FeedEvent[] = [];
   let failure: string | undefined;
-  const isOpen = () => failure === undefined;
   const replica = { name: feed.url, origin: feed.url, path: "", addresses: [] };
   const { signal } = closing;
   readFeedStream({ replica, key: feed.key, since, signal, onEvent: (event) => events.push(event) }).catch(
@@ -33,8 +32,7 @@ export function openFeed(feed: { readonly url: string; readonly key: string }, s
     failure: () => failure,
     close: () => closing.abort(),
     async until(isReached) {
-      const deadlineMs = performance.now() + waitMsMax;
-      while (!isReached() && isOpen() && performance.now() < deadlineMs) await sleep(pollMs);
+      await pollUntil(() => isReached() || failure !== undefined, { everyMs: pollMs, withinMs: waitMsMax });
     },
   };
 }

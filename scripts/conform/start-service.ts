@@ -1,12 +1,12 @@
 // Starts a service as `npm start` does, with a database and a token issuer of its own.
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import { migrate } from "@tributary/kit/postgres/migrate";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { silentLog } from "@tributary/kit/process/log";
 import { startTestIssuer } from "@tributary/kit/testing/issuer";
 import { CommandError } from "../command-line.ts";
+import { pollUntil } from "../poll.ts";
 import { seededServices, truncateAndSeed } from "../seed/seed.ts";
 import { isReady, startProcess } from "../start/part-process.ts";
 import { type Drain, drainService } from "./drain.ts";
@@ -65,12 +65,9 @@ export async function startService(o: StartServiceOptions): Promise<StartedServi
   };
   let ending: string | undefined;
   void process_.ended.then((text) => (ending = text));
-  const deadlineMs = performance.now() + readyMsMax;
-  while (!(await isReady(`${url}${contract.healthPath}`))) {
-    if (ending === undefined && performance.now() < deadlineMs) {
-      await sleep(readyPollMs);
-      continue;
-    }
+  const isReadyOrEnded = async () => ending !== undefined || (await isReady(`${url}${contract.healthPath}`));
+  const isInTime = await pollUntil(isReadyOrEnded, { everyMs: readyPollMs, withinMs: readyMsMax });
+  if (!isInTime || ending !== undefined) {
     await stop();
     const problem = `${name} ${ending ?? "does not become ready"}: GET ${contract.healthPath} has to respond with 200.`;
     throw new CommandError([problem, ...lines].join("\n"));

@@ -1,6 +1,6 @@
 // What the compiler finds missing after `npm run generate` has written the types: the resolver of a field, the handler of a route, a fixture.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CompositionError } from "../../supergraph/composition/composition-errors.ts";
@@ -25,20 +25,16 @@ export function findMissingCode(root: string, services: readonly Subgraph[]): re
 
 /** The whole repository takes four times as long. */
 function compileServices(root: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-types-"));
+  using folder = mkdtempDisposableSync(join(tmpdir(), "tributary-types-"));
   const config = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: { typeRoots: [join(root, "node_modules/@types")] },
     // The tests of the services need the type of Vitest's `inject`, which the global setup declares.
     include: ["services", "kit/src/testing/postgres-global-setup.ts"].map((path) => join(root, path)),
   };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  try {
-    const tsc = join(root, "node_modules/.bin/tsc");
-    return spawnSync(tsc, ["-p", folder, "--pretty", "false"], { cwd: root, encoding: "utf8" }).stdout;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(root, "node_modules/.bin/tsc");
+  return spawnSync(tsc, ["-p", folder.path, "--pretty", "false"], { cwd: root, encoding: "utf8" }).stdout;
 }
 
 function toError(root: string, services: readonly Subgraph[], lines: readonly string[]): CompositionError {

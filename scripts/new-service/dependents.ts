@@ -1,6 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import { getNamedType, isObjectType } from "graphql";
 import { composeSubgraphs } from "../../supergraph/compose.ts";
 import type { Service } from "../../supergraph/services.ts";
@@ -8,7 +6,7 @@ import { readSubgraphs } from "../../supergraph/subgraphs.ts";
 import { buildExecutableSchema, readEntityKeys } from "../start/substitute/subgraph-schema.ts";
 
 const shownFilesMax = 20;
-const searchedFile = /\.(?:ts|mjs|json|ya?ml|md)$/;
+const searchedFiles = ["*.ts", "*.mjs", "*.json", "*.yaml", "*.yml", "*.md"];
 
 /** One line for each subgraph and file that breaks without the service. @param generated paths, which follow the list of services. */
 export function findDependents(
@@ -45,24 +43,17 @@ function findOwnedEntities(sdl: string): readonly string[] {
 /** The files that import from the service's folder, read it by a relative path or link to it. */
 function findReferringFiles(root: string, name: string, generated: ReadonlySet<string>): readonly string[] {
   const folder = `services/${name}`;
-  const paths = execFileSync(
-    "git",
-    ["ls-files", "--cached", "--others", "--exclude-standard", "--", ".", `:!${folder}`, ":!package-lock.json"],
-    { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
-  ).split("\n");
   // `../services/NAME` of an import or a path, and `](services/NAME` of a link in Markdown.
-  const reference = new RegExp(String.raw`(?:\.\./|\]\()services/${name}(?![\w-])`);
-  const searchedPaths = paths.filter((path) => searchedFile.test(path) && !generated.has(path));
-  const found = searchedPaths.filter((path) => fileMatches(root, path, reference));
+  const reference = String.raw`(\.\./|\]\()${folder}($|[^[:alnum:]_-])`;
+  const places = [...searchedFiles, `:!${folder}`, ":!package-lock.json"];
+  const { status, stdout, stderr } = spawnSync("git", ["grep", "--untracked", "-lE", reference, "--", ...places], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  // 1: no file matches.
+  if (status !== 0 && status !== 1) throw new Error(`git grep failed: ${stderr}`);
+  const found = stdout.split("\n").filter((path) => path !== "" && !generated.has(path));
   const lines = found.slice(0, shownFilesMax).map((path) => `${path} names ${folder}`);
   const hiddenFiles = found.length - lines.length;
   return hiddenFiles > 0 ? [...lines, `and ${hiddenFiles} more files`] : lines;
-}
-
-function fileMatches(root: string, path: string, pattern: RegExp): boolean {
-  try {
-    return pattern.test(readFileSync(join(root, path), "utf8"));
-  } catch {
-    return false; // The file was deleted, and git still lists it until the next commit.
-  }
 }

@@ -1,5 +1,6 @@
 // One part of the platform as a state machine: at most one process at a time, started again when it has failed.
 import { setTimeout as sleep } from "node:timers/promises";
+import { pollUntil } from "../poll.ts";
 import { isReady, type PartProcess, type PartProcessOptions, startProcess } from "./part-process.ts";
 
 export interface PartOptions extends PartProcessOptions {
@@ -95,9 +96,8 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
   }
 
   async function waitUntilSettled(): Promise<void> {
-    const deadline = performance.now() + readyTimeoutMs;
-    const isPending = () => state === "starting" || state === "restarting";
-    while (isPending() && performance.now() < deadline) await sleep(readyPollMs);
+    const isSettled = () => state !== "starting" && state !== "restarting";
+    await pollUntil(isSettled, { everyMs: readyPollMs, withinMs: readyTimeoutMs });
   }
 
   return {

@@ -1,4 +1,4 @@
-// The headers that a client gets of the responses of subgraphs to its own requests: not of one that is cached, or that another client's request joined.
+// The headers that a client gets of the responses of subgraphs to its own requests: not of one that is cached, or that another client's request shares.
 import {
   createSelector,
   type HeaderValues,

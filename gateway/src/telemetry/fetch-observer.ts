@@ -26,7 +26,7 @@ export interface FetchObserver {
   /** Starts the observation of a fetch that is sent now. @param record of the client request. */
   begin(service: string, record: GraphqlRequestRecord | undefined): ObservedFetch;
   /** A client request waits for an equal fetch in flight: it is counted as shared, and not as a fetch. */
-  join(service: string, record: GraphqlRequestRecord | undefined, result: Promise<unknown>): void;
+  share(service: string, record: GraphqlRequestRecord | undefined, result: Promise<unknown>): void;
 }
 
 interface ObservedFetch {
@@ -48,7 +48,7 @@ export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, tra
   const countsOf = createSubgraphCounts(metrics);
   return {
     begin: (service, record) => new CountedFetch(countsOf(service), beginSpan(service, record)),
-    join(service, record, result) {
+    share(service, record, result) {
       countsOf(service).shared.add();
       const stageSpan = record?.currentSpan;
       if (stageSpan === undefined) return;

@@ -174,11 +174,11 @@ describe("metrics and spans of fetches", () => {
     expect(fetch.traced).toMatchObject({ parent: { spanId: span?.spanId }, name: "attempt users" });
   });
 
-  test("a request that joins a fetch has an await span, and is not counted as a fetch", async () => {
+  test("a request that shares a fetch has an await span, and is not counted as a fetch", async () => {
     const { observer, record, collector, write } = await setUp();
     const result = Promise.withResolvers<void>();
-    observer.join("users", record, result.promise);
-    observer.join("users", new GraphqlRequestRecord(undefined), result.promise);
+    observer.share("users", record, result.promise);
+    observer.share("users", new GraphqlRequestRecord(undefined), result.promise);
     expect(collector.spans()).toEqual([]);
     result.resolve();
     await result.promise;

@@ -16,7 +16,7 @@ import {
   type RequestObserver,
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
-import { operationLabelsMax } from "../config.ts";
+import { operationMetricLabelsMax } from "../config.ts";
 import type { TrustedDocument } from "../engine/parse/trusted-documents.ts";
 import { GraphqlRequestRecord } from "./request-record.ts";
 
@@ -123,7 +123,7 @@ const operationRequestsMin = 100;
 function createOperationLabels({ knownOperations, metrics }: GatewayRequestObserverOptions) {
   const labels = createLearnedValues({
     known: knownOperations,
-    valuesMax: operationLabelsMax,
+    valuesMax: operationMetricLabelsMax,
     occurrencesMin: operationRequestsMin,
     onReleased: (operation) => metrics.remove({ operation }),
   });

@@ -1,4 +1,4 @@
-// Requests by level: a priority class and a bucket of the caller's recent CPU time.
+// Requests by level: a priority class and a bucket of the caller's recent CPU time. admission.ts limits their number (`waitingMax`).
 import { bucketCount } from "./caller-costs.ts";
 import { type PriorityClass, priorityClasses } from "./priority.ts";
 

@@ -39,7 +39,7 @@ export interface Upstream<Connection> {
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
   /** Of a caller that waits for the result of another one's `send`. @param atMs by the clock of `nowMs`. */
-  noteJoined(atMs: number): void;
+  noteShared(atMs: number): void;
   /** For a further request because `replica` rejected one. @returns false if no retry is left; both are reported. */
   takeRetry(replica: string): boolean;
   /** The first request looks up the host names. */
@@ -227,7 +227,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return isTaken;
   }
 
-  noteJoined(atMs: number): void {
+  noteShared(atMs: number): void {
     this.#breaker.noteArrival(atMs);
   }
 

@@ -1,4 +1,7 @@
-/** Coalescing (single-flight): several clients wait for the response to one origin request (RFC 9111, 4: collapsed requests). */
+/**
+ * Coalescing (single-flight): several clients wait for the response to one origin request (RFC 9111, 4: collapsed requests). Only one that
+ * may be stored is shared, which `toStoredHead` (entry.ts) decides when its head arrives.
+ */
 import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import { AbortSource } from "@tributary/kit/http/abort-source";

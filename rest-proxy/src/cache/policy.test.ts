@@ -35,6 +35,7 @@ test.each([
   [["CDN-Cache-Control", "max-age=10", "Cache-Control", "no-store"], { lifetimeSeconds: 10, noStore: false }],
   [["CDN-Cache-Control", "no-store", "Cache-Control", "max-age=10"], { lifetimeSeconds: undefined, noStore: true }],
   [["CDN-Cache-Control", "private", "Cache-Control", "public, max-age=10"], { isPrivate: true, isPublic: false }],
+  [["CDN-Cache-Control", "no-cache", "Cache-Control", "max-age=10"], { noCache: true, lifetimeSeconds: undefined }],
   [["CDN-Cache-Control", "max-age=10", "Expires", at(-10)], { lifetimeSeconds: 10 }],
   [
     ["CDN-Cache-Control", "max-age=10, stale-if-error=5", "Cache-Control", "s-maxage=1"],
@@ -48,6 +49,7 @@ test.each([
 test.each([
   [""],
   ["&&&&&"],
+  ["max-age=10, &&&&&"],
   ['max-age="10"'],
   ["max-age=1.0"],
   ["max-age=-1"],

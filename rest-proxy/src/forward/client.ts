@@ -57,7 +57,7 @@ export interface ServiceClient {
   readonly sendByUndici: SendToService;
   readonly sendByMiddleware: SendToService;
   /** Of a client that waits for the response to another one's request. */
-  noteJoined(): void;
+  noteShared(): void;
   readStatus(): UpstreamStatus;
   close(): Promise<void>;
 }
@@ -126,7 +126,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   return {
     sendByUndici: (request) => send(request, undici),
     sendByMiddleware: (request) => send(request, middleware),
-    noteJoined: () => upstream.noteJoined(performance.now()),
+    noteShared: () => upstream.noteShared(performance.now()),
     readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),
   };

@@ -1,9 +1,9 @@
-import { type Drain, isClosing } from "../drain.ts";
+import { type Drain, isRefused } from "../drain.ts";
+import { describeResponse } from "../exchange.ts";
 import { declareRules, type RuleReport } from "../rule.ts";
 import type { Subject } from "../subject.ts";
 
 const section = "Start, health and stop";
-const shownCharsMax = 200;
 
 export const healthRules = declareRules(section, {
   "health-ready": {
@@ -24,12 +24,12 @@ const drains: Readonly<Record<string, readonly [text: string, expected: string, 
     "drain-in-flight": [
       "After SIGTERM a request in flight gets its response.",
       "200 with data, for a POST to GraphQL of which half had arrived",
-      ({ inFlight }) => [inFlight, inFlight.startsWith("HTTP/1.1 200 ") && inFlight.includes("__typename")],
+      ({ inFlight }) => [describeResponse(inFlight), inFlight.status === 200 && inFlight.text.includes("__typename")],
     ],
     "drain-new-requests": [
       "After SIGTERM a new request is refused, or its response has Connection: close.",
       "no connection, or Connection: close",
-      ({ afterSignal }) => [afterSignal, afterSignal === "" || isClosing(afterSignal)],
+      ({ afterSignal }) => [describeResponse(afterSignal), isRefused(afterSignal)],
     ],
     "drain-exit": [
       "After SIGTERM the process exits with 0 within SHUTDOWN_GRACE_MS.",
@@ -45,8 +45,7 @@ export const drainRules = Object.entries(drains).flatMap(([id, [text, expected, 
   const check = async ({ drain }: Subject, { expectThat }: RuleReport) => {
     if (drain === undefined) return;
     const [got, isExpected] = checkDrain(await drain());
-    const shown = got === "" ? "the connection was closed" : got.replaceAll(/\s+/g, " ").slice(0, shownCharsMax);
-    expectThat(isExpected, { how: "kill -TERM <pid>", expected, got: shown });
+    expectThat(isExpected, { how: "kill -TERM <pid>", expected, got });
   };
   return declareRules(section, { [id]: { text, check } }, "start");
 });

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { findChanges } from "./cache/cache.ts";
 import type { SuiteTest } from "./cache/suite.ts";
-import { findImageFaults } from "./compose/images.ts";
 
 const tests = [suiteTest("a"), suiteTest("b"), suiteTest("c", "b")];
 const failure = ["Assertion", "no"] as const;
@@ -26,24 +25,3 @@ function known(id: string): string {
 function suiteTest(id: string, ...depends_on: string[]): SuiteTest {
   return { id, name: id, depends_on };
 }
-
-const goodImage = {
-  User: "node",
-  Healthcheck: { Test: ["CMD", "/app/infra/images/healthy"] },
-  Entrypoint: ["/app/infra/images/start"],
-  Cmd: ["node", "src/main.ts"],
-  Env: ["NODE_COMPILE_CACHE=/app/.compile-cache"],
-};
-
-test("a correct image has no faults", () => {
-  expect(findImageFaults(goodImage)).toEqual([]);
-});
-
-test.each([
-  [{ User: "" }, "runs as root"],
-  [{ Healthcheck: { Test: ["NONE"] } }, "has no health check"],
-  [{ Cmd: ["/bin/sh", "-c", "node src/main.ts"] }, "is started by a shell, which does not forward signals to Node"],
-  [{ Env: [] }, "contains no compile cache"],
-])("an image with %j %s", (wrong, fault) => {
-  expect(findImageFaults({ ...goodImage, ...wrong })).toEqual([fault]);
-});

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isReady } from "@tributary/kit/testing/processes/launched-process";
+import { pollUntil } from "../../poll.ts";
 
 export interface Rotation {
   /** The base URL of the next instance. @throws Error while none is ready. */
@@ -31,11 +32,9 @@ export async function startRotation(instances: readonly string[], probeEveryMs: 
   }
 
   async function untilInRotation(instance: string): Promise<void> {
-    const deadlineMs = performance.now() + rotationTimeoutMs;
-    while (!readyInstances.has(instance)) {
-      if (performance.now() > deadlineMs) throw new Error(`${instance} does not get ready.`);
-      await sleep(probeEveryMs);
-    }
+    const limits = { everyMs: probeEveryMs, withinMs: rotationTimeoutMs };
+    if (!(await pollUntil(() => readyInstances.has(instance), limits)))
+      throw new Error(`${instance} does not get ready.`);
   }
 
   for (const instance of instances) void probeUntilStopped(instance);

@@ -135,7 +135,7 @@ export async function createSupergraphStages(
       // If all fetches of the run are shared, the body is written once for all client requests that got the same data.
       // A result with errors is not memoized, so the body of a developer's request is not another client's.
       const explainFor = scope.fetchReports && scope.requestId;
-      const body = memoizeIfShared(result.joins, plan, result, () => writeResponseBody(plan, result, explainFor));
+      const body = memoizeIfShared(result.dataJoins, plan, result, () => writeResponseBody(plan, result, explainFor));
       if (body.problems.length > 0) reportRejectedValues(body.problems, operation, scope);
       return body;
     },

@@ -2,11 +2,11 @@
 // it once for each fetch that was sent.
 import type { Json } from "@tributary/kit/json/json";
 import { Kind } from "graphql";
-import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, DataJoin, DataJoins } from "../plan/compile/compiled-plan.ts";
 import { readEntities, type SentFetch } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
 import { createFieldErrorRecorder, type FieldError, type FieldErrorRecorder } from "./field-errors.ts";
-import { combineJoins, joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
+import { combineJoins, joinEntities, joinToAll, type SourceDataJoin } from "./data-joins.ts";
 import { memoizeBySource, type MemoSource } from "./caching/memoize-by-source.ts";
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
@@ -14,13 +14,13 @@ import type { RequestScope } from "./request-scope.ts";
 import type { FetchResult, GraphqlResponse, ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
 import { visitTargets } from "./targets.ts";
 
-/** The state of one request's run. Each accepted response adds to `root` or `joins`, and to `fieldErrors`. */
+/** The state of one request's run. Each accepted response adds to `root` or `dataJoins`, and to `fieldErrors`. */
 export interface RunState {
   readonly plan: CompiledPlan;
   readonly scope: RequestScope;
   /** Empty unless the plan is merged. */
   readonly root: Record<string, unknown>;
-  readonly joins: (SourceJoin | undefined)[];
+  readonly dataJoins: (SourceDataJoin | undefined)[];
   lacksEntities: boolean;
   readonly fieldErrors: FieldError[];
   /** Becomes false with the first response that is not shared, not complete or not valid (`RunResult.mayMemoize`). */
@@ -52,18 +52,18 @@ export function memoizeIfShared<Value>(
  */
 export function acceptComplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): boolean {
   const { fetch, representations } = sent;
-  const join = memoizeIfShared([result, representations], fetch, run, () => readComplete(result, sent, run.joins));
+  const join = memoizeIfShared([result, representations], fetch, run, () => readComplete(result, sent, run.dataJoins));
   if (!join) return false;
   storeJoin(join, fetch, run, o);
   return true;
 }
 
-function readComplete(result: FetchResult, sent: SentFetch, joins: Joins): SourceJoin | undefined {
+function readComplete(result: FetchResult, sent: SentFetch, dataJoins: DataJoins): SourceDataJoin | undefined {
   const { fetch, representations } = sent;
   const response = responsePartFor(fetch, result);
   if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
   if (!representations) return joinToAll(response.data);
-  const returned = readEntities(sent, representations, response.data, joins);
+  const returned = readEntities(sent, representations, response.data, dataJoins);
   return returned?.rejected.length === 0 ? joinEntities(representations, returned.entities) : undefined;
 }
 
@@ -77,12 +77,12 @@ export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunS
     representations,
     run.plan.fetches,
   );
-  let join: SourceJoin | undefined;
+  let join: SourceDataJoin | undefined;
   if (response.kind === "graphql") {
     recordErrors(response, sent, recorder);
     const reports = createFailureReports(o, fetch.service, run.scope);
     const onInvalid = (paths: readonly ResponsePath[]) => reports.invalid(paths, response.replica);
-    if (response.data) join = readUsablePart(response.data, sent, run.joins, recorder, onInvalid);
+    if (response.data) join = readUsablePart(response.data, sent, run.dataJoins, recorder, onInvalid);
   } else {
     const retryAfterSeconds = response.kind === "abandoned" ? undefined : response.retryAfterSeconds;
     recorder.addForAll({ kind: "fetch-failed", code: response.code, retryAfterSeconds });
@@ -97,13 +97,13 @@ export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunS
 function readUsablePart(
   data: Json,
   sent: SentFetch,
-  joins: Joins,
+  dataJoins: DataJoins,
   recorder: FieldErrorRecorder,
   onInvalid: (paths: readonly ResponsePath[]) => void,
-): SourceJoin | undefined {
+): SourceDataJoin | undefined {
   const { representations } = sent;
   if (!representations) return joinToAll(data);
-  const returned = readEntities(sent, representations, data, joins);
+  const returned = readEntities(sent, representations, data, dataJoins);
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_INVALID_RESPONSE" } as const;
   if (!returned) {
     onInvalid([["_entities"]]);
@@ -116,16 +116,16 @@ function readUsablePart(
   return joinEntities(representations, entities);
 }
 
-export function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
+export function storeJoin(join: SourceDataJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
   if (run.plan.isMerged) return mergeIntoTargets(fetch, run, o, join);
-  const { joins } = run;
+  const { dataJoins } = run;
   // Sent for other positions before (`CompiledRequest.subset`).
-  const earlier = joins[fetch.joinIndex];
-  const combine = () => combineJoins(earlier as SourceJoin, join);
-  joins[fetch.joinIndex] = earlier ? memoizeIfShared([earlier, join], fetch, run, combine) : join;
+  const earlier = dataJoins[fetch.joinIndex];
+  const combine = () => combineJoins(earlier as SourceDataJoin, join);
+  dataJoins[fetch.joinIndex] = earlier ? memoizeIfShared([earlier, join], fetch, run, combine) : join;
 }
 
-function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
+function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: DataJoin): void {
   const targets = new Set<Record<string, unknown>>(join.targets);
   if (!join.targets) visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => targets.add(object));
   for (const target of targets) {

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Divides the objects of an entity fetch by the values of its contextual arguments (`@fromContext`): the objects of equal values
 // have one `_entities` field.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
-import type { CompiledFetch, ContextArgument, Joins } from "../plan/compile/compiled-plan.ts";
+import type { CompiledFetch, ContextArgument, DataJoins } from "../plan/compile/compiled-plan.ts";
 import { type RepresentationSet, writeRepresentationsOf } from "./representations.ts";
 import { type ResponseTree, type TypedObject, visitTargetsFromRoot } from "./targets.ts";
 
@@ -23,7 +23,7 @@ export function divideByContext(
   const divided = new Map<string, { readonly values: readonly unknown[]; readonly objects: TypedObject[] }>();
   visitTargetsFromRoot(tree, paths, (objects) => {
     const target = objects.at(-1);
-    const values = contextArguments.map((argument) => readValue(argument, objects, tree.joins));
+    const values = contextArguments.map((argument) => readValue(argument, objects, tree.dataJoins));
     if (!target || values.includes(undefined)) return;
     const key = stringifyDeepJson(values);
     const known = divided.get(key);
@@ -32,7 +32,7 @@ export function divideByContext(
   });
   const contexts = Array.from(divided.values(), ({ values, objects }) => ({
     values,
-    representations: writeRepresentationsOf(objects, tree.joins, plan),
+    representations: writeRepresentationsOf(objects, tree.dataJoins, plan),
   }));
   const requestCount = Math.ceil(contexts.length / contextsPerRequestMax);
   return Array.from({ length: requestCount }, (_, i) =>
@@ -40,10 +40,10 @@ export function divideByContext(
   );
 }
 
-function readValue({ sources }: ContextArgument, objects: readonly TypedObject[], joins: Joins): unknown {
+function readValue({ sources }: ContextArgument, objects: readonly TypedObject[], dataJoins: DataJoins): unknown {
   for (const { level, read } of sources) {
     const holder = objects.at(-1 - level);
-    const value = holder && read(holder.object, holder.layout, joins);
+    const value = holder && read(holder.object, holder.layout, dataJoins);
     if (value !== undefined) return value;
   }
   return undefined;

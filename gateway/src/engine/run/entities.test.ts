@@ -147,7 +147,7 @@ describe("representations", () => {
       typename === "Guest"
         ? undefined
         : [{ text: `"__typename":"${typename}"`, value: { kind: "constant" } } as const, ...fields];
-    const tree = { root: { users }, position, joins: [] };
+    const tree = { root: { users }, position, dataJoins: [] };
     const plan = { variable: "representations", entitiesKey: "_entities", group: 0, fieldsOf, singleKeyOf };
     const { text, textOf, indexOf, count } = writeRepresentations(tree, [[{ key: "users", types: undefined }]], plan);
     expect(Array.from({ length: count }, (_, index) => textOf(index)).join()).toBe(text);

@@ -2,7 +2,7 @@
 // `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
 import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { readMember } from "@tributary/kit/json/json-span";
-import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
+import type { CompiledFetch, DataJoins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import type { GatewayObserver } from "../../observations.ts";
 import type { RepresentationSet } from "./representations.ts";
@@ -26,7 +26,7 @@ export function readEntities(
   checked: CheckedFetch,
   representations: RepresentationSet,
   data: Json,
-  joins: Joins,
+  dataJoins: DataJoins,
 ): ReturnedEntities | undefined {
   const list = Object.hasOwn(data, "_entities") ? data["_entities"] : undefined;
   if (!Array.isArray(list) || list.length !== representations.count) return undefined;
@@ -42,7 +42,8 @@ export function readEntities(
       if (requested.layout !== lastLayout) checks = fetch.keyChecks(requested.layout);
       lastLayout = requested.layout;
       const isRequested =
-        isOfType(entity, requested.layout, fetch) && hasRequestedKey(entity, requested.object, checks, joins, checked);
+        isOfType(entity, requested.layout, fetch) &&
+        hasRequestedKey(entity, requested.object, checks, dataJoins, checked);
       if (isRequested) return entity;
     }
     rejected.push(i);
@@ -56,11 +57,11 @@ export function isRequestedEntity(
   checked: CheckedFetch,
   { object, layout }: TypedObject,
   entity: unknown,
-  joins: Joins,
+  dataJoins: DataJoins,
 ): entity is Json {
   const { fetch } = checked;
   if (!isJsonObject(entity) || !isOfType(entity, layout, fetch)) return false;
-  return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins, checked);
+  return hasRequestedKey(entity, object, fetch.keyChecks(layout), dataJoins, checked);
 }
 
 export interface SentFetch extends CheckedFetch {
@@ -81,14 +82,14 @@ interface AddedKeyOptions {
 export function stopUnreturnedKeys(
   result: FetchResult,
   sent: readonly SentFetch[],
-  joins: Joins,
+  dataJoins: DataJoins,
   { stoppedKeyAdditions, observe }: AddedKeyOptions,
 ): boolean {
   const [first] = sent;
   if (result.kind !== "graphql" || !first) return false;
   const { fetch, addedKeys } = first;
   const findings = { missing: new Set<string>(), different: new Set<string>() };
-  for (const sentFetch of sent) checkAddedKeys(sentFetch, result.data, joins, findings);
+  for (const sentFetch of sent) checkAddedKeys(sentFetch, result.data, dataJoins, findings);
   for (const { path } of result.errors) {
     const [entitiesKey, , responseName] = path ?? [];
     const type = addedKeys.get(`${entitiesKey}.${responseName}`);
@@ -111,7 +112,7 @@ interface AddedKeyFindings {
 function checkAddedKeys(
   sent: SentFetch,
   data: Json | null,
-  joins: Joins,
+  dataJoins: DataJoins,
   { missing, different }: AddedKeyFindings,
 ): void {
   const { fetch, representations } = sent;
@@ -124,7 +125,7 @@ function checkAddedKeys(
       const type = findAddedType(sent, check.responseName);
       if (type === undefined) continue;
       if (entity[check.responseName] === undefined) missing.add(type);
-      else if (!hasRequestedKey(entity, object, [check], joins, sent)) different.add(type);
+      else if (!hasRequestedKey(entity, object, [check], dataJoins, sent)) different.add(type);
     }
   }
 }
@@ -148,14 +149,14 @@ function hasRequestedKey(
   entity: Json,
   requested: Json,
   checks: readonly KeyCheck[],
-  joins: Joins,
+  dataJoins: DataJoins,
   checked: CheckedFetch,
 ): boolean {
   for (const { responseName, isExact, access } of checks) {
     const returned = readMember(entity, responseName);
     if (returned === undefined && findAddedType(checked, responseName) !== undefined) return false;
     if (returned === undefined || returned === null) continue;
-    const value = access.read(requested, joins);
+    const value = access.read(requested, dataJoins);
     if (returned !== value && !isSameKey(returned, value, isExact)) return false;
   }
   return true;

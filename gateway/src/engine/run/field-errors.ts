@@ -145,14 +145,14 @@ function toPlannerKey(step: string | number): string | number {
 }
 
 /** Up to the first list or null: further steps may not exist in the response. */
-function pathToFirstList({ root, position, joins }: ResponseTree, path: FetchPath): readonly string[] {
+function pathToFirstList({ root, position, dataJoins }: ResponseTree, path: FetchPath): readonly string[] {
   const steps: string[] = [];
   let currentPosition = position;
   let object = root;
   for (const { key } of path) {
-    const access = currentPosition.layoutOf(object, joins)?.access(key);
+    const access = currentPosition.layoutOf(object, dataJoins)?.access(key);
     steps.push(key);
-    const value = access?.read(object, joins);
+    const value = access?.read(object, dataJoins);
     // A leaf field, or a field that no fetch provides here.
     if (!access?.position) break;
     if (typeof value !== "object" || value === null || Array.isArray(value)) break;

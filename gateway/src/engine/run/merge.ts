@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. Merges copies of responses into one tree, for accept-response.ts. Slower than joining (joins.ts); used only for plans in which
+// Stage 4 of 5: run. Merges copies of responses into one tree, for accept-response.ts. Slower than joining (data-joins.ts); used only for plans in which
 // two fetches provide fields of one object without a key (`CompiledPlan.isMerged`).
 import type { Json } from "@tributary/kit/json/json";
 import { readMember } from "@tributary/kit/json/json-span";

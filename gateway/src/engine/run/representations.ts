@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "@tributary/kit/json/json";
 import { readMember } from "@tributary/kit/json/json-span";
 import type {
   FieldAccess,
-  Joins,
+  DataJoins,
   ObjectLayout,
   RepresentationField,
   RepresentationFieldsOf,
@@ -35,7 +35,7 @@ export interface RepresentationSet extends MemoSource {
    * of this fetch. Undefined without such objects.
    */
   readonly leftOut: ReadonlySet<object> | undefined;
-  /** See `Join.targets`. */
+  /** See `DataJoin.targets`. */
   readonly targets?: readonly Json[];
 }
 
@@ -43,19 +43,19 @@ type Paths = readonly FetchPath[];
 
 export function writeRepresentations(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
   const visitAll: VisitEach = (visit) => visitTargets(tree, paths, visit);
-  return writeFastCase(tree, paths, plan) ?? writeGeneralCase(tree.joins, visitAll, plan);
+  return writeFastCase(tree, paths, plan) ?? writeGeneralCase(tree.dataJoins, visitAll, plan);
 }
 
 /** Of these objects only. */
 export function writeRepresentationsOf(
   objects: readonly TypedObject[],
-  joins: Joins,
+  dataJoins: DataJoins,
   plan: RepresentationPlan,
 ): RepresentationSet {
   const visitAll: VisitEach = (visit) => {
     for (const { object, layout } of objects) visit(object, layout);
   };
-  return { ...writeGeneralCase(joins, visitAll, plan), targets: objects.map(({ object }) => object) };
+  return { ...writeGeneralCase(dataJoins, visitAll, plan), targets: objects.map(({ object }) => object) };
 }
 
 /**
@@ -124,7 +124,7 @@ function writeScalar(value: unknown): string {
 type VisitEach = (visit: (object: Json, layout: ObjectLayout) => void) => void;
 
 /** Maps each object to its index, since its key values may be in joined data. */
-function writeGeneralCase(joins: Joins, visitEach: VisitEach, plan: RepresentationPlan): RepresentationSet {
+function writeGeneralCase(dataJoins: DataJoins, visitEach: VisitEach, plan: RepresentationPlan): RepresentationSet {
   const indexes = new Map<object, number>();
   const firstObjects: TypedObject[] = [];
   const texts: string[] = [];
@@ -136,9 +136,9 @@ function writeGeneralCase(joins: Joins, visitEach: VisitEach, plan: Representati
     if (last?.layout !== layout) last = { layout, fields: plan.fieldsOf(layout) };
     const { fields } = last;
     if (indexes.has(object)) return;
-    const values = fields && readValues(fields, object, joins);
+    const values = fields && readValues(fields, object, dataJoins);
     if (!fields || values === undefined) {
-      if (isLeftOut(fields, object, joins)) (leftOut ??= new Set()).add(object);
+      if (isLeftOut(fields, object, dataJoins)) (leftOut ??= new Set()).add(object);
       return;
     }
     const index = findOrAddIndex(layout, values, texts.length);
@@ -159,28 +159,28 @@ function writeGeneralCase(joins: Joins, visitEach: VisitEach, plan: Representati
 }
 
 /** Whether the object belongs to `RepresentationSet.leftOut`. False if the fetch for a missing field failed: its error is recorded then. */
-function isLeftOut(fields: readonly RepresentationField[] | undefined, object: Json, joins: Joins): boolean {
+function isLeftOut(fields: readonly RepresentationField[] | undefined, object: Json, dataJoins: DataJoins): boolean {
   if (!fields) return true;
   return fields.some(({ value: source }) => {
     if (source.kind === "constant") return false;
     const { access } = source;
-    const value = access.read(object, joins);
-    if (value === undefined) return isInputLeftOut(access, object, joins);
+    const value = access.read(object, dataJoins);
+    if (value === undefined) return isInputLeftOut(access, object, dataJoins);
     if (source.kind === "leaf" || value === null) return false;
     const { position } = access;
     const nested: readonly unknown[] = [value].flat(position?.listDepth ?? 0);
     return nested.some((entry) => {
       if (entry === null) return false;
-      const layout = isJsonObject(entry) ? position?.layoutOf(entry, joins) : undefined;
-      return layout === undefined || isLeftOut(source.fieldsOf(layout), entry as Json, joins);
+      const layout = isJsonObject(entry) ? position?.layoutOf(entry, dataJoins) : undefined;
+      return layout === undefined || isLeftOut(source.fieldsOf(layout), entry as Json, dataJoins);
     });
   });
 }
 
-function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins): boolean {
+function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, dataJoins: DataJoins): boolean {
   // The object itself lacks the field.
   if (joinIndex < 0) return true;
-  const join = joins[joinIndex];
+  const join = dataJoins[joinIndex];
   // Its fetch returned it without the field, or left it out too.
   return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
 }
@@ -192,12 +192,12 @@ function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins):
 function readValues(
   fields: readonly RepresentationField[],
   object: Json,
-  joins: Joins,
+  dataJoins: DataJoins,
 ): readonly unknown[] | undefined {
   const values: unknown[] = [];
   for (const { value: source } of fields) {
     if (source.kind === "constant") continue;
-    const value = source.access.read(object, joins);
+    const value = source.access.read(object, dataJoins);
     if (value === undefined) return undefined;
     if (value === null || typeof value !== "object") {
       values.push(value);
@@ -208,7 +208,7 @@ function readValues(
       json = stringifyDeepJson(value);
     } else {
       const { position } = source.access;
-      json = writeValue(value, source.fieldsOf, position, position?.listDepth ?? 0, joins);
+      json = writeValue(value, source.fieldsOf, position, position?.listDepth ?? 0, dataJoins);
     }
     if (json === undefined) return undefined;
     values.push({ json } satisfies WrittenJson);
@@ -247,23 +247,23 @@ function writeValue(
   fieldsOf: RepresentationFieldsOf,
   position: ResponsePosition | undefined,
   listDepth: number,
-  joins: Joins,
+  dataJoins: DataJoins,
 ): string | undefined {
   if (value === null) return "null";
   if (typeof value !== "object") return undefined;
   if (Array.isArray(value)) {
     if (listDepth === 0) return undefined;
     const entries = (value as readonly unknown[]).map((entry) =>
-      writeValue(entry, fieldsOf, position, listDepth - 1, joins),
+      writeValue(entry, fieldsOf, position, listDepth - 1, dataJoins),
     );
     return entries.includes(undefined) ? undefined : `[${entries.join(",")}]`;
   }
   const object = value as Json;
-  const layout = position?.layoutOf(object, joins);
+  const layout = position?.layoutOf(object, dataJoins);
   if (!layout) return undefined;
   // Without fields it is sent as `{}`, as Apollo Gateway does: no required field applies to its type.
   const fields = fieldsOf(layout);
-  const values = fields && readValues(fields, object, joins);
+  const values = fields && readValues(fields, object, dataJoins);
   return values && writeObject(fields, values);
 }
 

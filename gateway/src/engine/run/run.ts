@@ -27,7 +27,7 @@ import { type EntityList, type ReadParts, writeBody } from "./fetch/request-body
 import type { Fetch } from "./fetch/subgraph-request.ts";
 import { requireSubgraph } from "./fetch/subgraph.ts";
 import type { FieldError } from "./field-errors.ts";
-import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
+import { joinEntities, joinToAll, type SourceDataJoin } from "./data-joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import { sendInOrder } from "./request-order.ts";
 import { forwardedTo, type RequestScope } from "./request-scope.ts";
@@ -35,11 +35,11 @@ import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
-/** The fetched data. `root` and `joins` are read through the layouts of the plan's positions. */
+/** The fetched data. `root` and `dataJoins` are read through the layouts of the plan's positions. */
 export interface RunResult {
   readonly root: Json;
   /** By `joinIndex`; the index after the last fetch has the values of introspection fields. */
-  readonly joins: readonly (SourceJoin | undefined)[];
+  readonly dataJoins: readonly (SourceDataJoin | undefined)[];
   /** In a merged plan: a field that is absent may be of an entity that a subgraph returned as null. */
   readonly lacksEntities: boolean;
   readonly fieldErrors: readonly FieldError[];
@@ -89,7 +89,7 @@ export function createRunStage(o: RunOptions): RunStage {
       variables,
       scope,
       root: {},
-      joins: [],
+      dataJoins: [],
       lacksEntities: false,
       fieldErrors: [],
       representationSets: [],
@@ -99,7 +99,7 @@ export function createRunStage(o: RunOptions): RunStage {
       repeats: new Map(),
       entityCache: isReadOnly && scope.mayUseCachedResults ? o.entityCache : undefined,
     };
-    if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
+    if (introspected) run.dataJoins[plan.fetches.length] = joinToAll(introspected);
     // It changes with the supergraph.
     if (introspected) scope.caching?.add(undefined);
     if (plan.parts.length > 0) await sendInOrder(plan.parts, (request) => send(request, run, o));
@@ -137,7 +137,7 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   let result = await fetchText(text, request, sets, run);
   let incomplete = acceptAll(result, text, fetches, run, o);
   // Each repetition leaves out the keys of at least one type, so the loop ends.
-  while (incomplete && stopUnreturnedKeys(result, incomplete, run.joins, o)) {
+  while (incomplete && stopUnreturnedKeys(result, incomplete, run.dataJoins, o)) {
     text = request.currentText();
     result = await fetchText(text, request, sets, run);
     const fetchesLeft = incomplete.map(({ fetch }) => fetch);
@@ -273,13 +273,13 @@ function representationsOf(
   const known = run.representationSets[plan.group];
   if (known) return known;
   const write = () => writeRepresentations(treeOf(run), paths, plan);
-  const set = memoizeIfShared(run.joins, plan, run, write);
+  const set = memoizeIfShared(run.dataJoins, plan, run, write);
   run.representationSets[plan.group] = set;
   return set;
 }
 
-function treeOf({ plan, root, joins }: Run): ResponseTree {
-  return { root, position: plan.root, joins };
+function treeOf({ plan, root, dataJoins }: Run): ResponseTree {
+  return { root, position: plan.root, dataJoins };
 }
 
 /** Not memoized if it contains the client's variables, which are not among the sources. */
@@ -328,7 +328,7 @@ function toEntityList(
     representations: set,
     isRequested(entity, index) {
       const requested = set.firstObjects[index];
-      return requested !== undefined && isRequestedEntity(checked, requested, entity, run.joins);
+      return requested !== undefined && isRequestedEntity(checked, requested, entity, run.dataJoins);
     },
   };
 }

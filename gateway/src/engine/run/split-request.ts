@@ -5,7 +5,7 @@ import { acceptIncomplete, type AcceptOptions, rootKeys, type RunState } from ".
 import { memoizeBySource } from "./caching/memoize-by-source.ts";
 import type { Fetch } from "./fetch/subgraph-request.ts";
 import { requireSubgraph } from "./fetch/subgraph.ts";
-import { joinToAll } from "./joins.ts";
+import { joinToAll } from "./data-joins.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
 
@@ -39,7 +39,10 @@ export async function sendParts<Run extends SplitRun>(
 ): Promise<void> {
   const parts = split.parts();
   // The root fields of a fetch have one join (`joinRootFields`).
-  const partRuns = parts.map((part) => ({ ...run, joins: isOfRootFields(part) ? [...run.joins] : run.joins }));
+  const partRuns = parts.map((part) => ({
+    ...run,
+    dataJoins: isOfRootFields(part) ? [...run.dataJoins] : run.dataJoins,
+  }));
   await Promise.all(parts.map((part, i) => sendPart(part, partRuns[i] as Run)));
   run.mayMemoize = false;
   if (partRuns.some(({ lacksEntities }) => lacksEntities)) run.lacksEntities = true;
@@ -105,9 +108,9 @@ function joinRootFields(parts: readonly CompiledRequest[], partRuns: readonly Ru
   const [first] = parts[0]?.fetches ?? [];
   if (!first || first.representationPlan) return;
   const data = parts.flatMap(({ fetches }, i) =>
-    fetches.map((fetch) => partRuns[i]?.joins[fetch.joinIndex]?.find({}) ?? nullsFor(fetch)),
+    fetches.map((fetch) => partRuns[i]?.dataJoins[fetch.joinIndex]?.find({}) ?? nullsFor(fetch)),
   );
-  run.joins[first.joinIndex] = joinToAll(Object.assign({}, ...data));
+  run.dataJoins[first.joinIndex] = joinToAll(Object.assign({}, ...data));
 }
 
 /** All null: stage 5 reports an absent field as an invalid response of the subgraph. */

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
 // data that is joined so far.
 import type { Json } from "@tributary/kit/json/json";
-import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
+import type { FieldAccess, DataJoins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath, PathStep } from "../plan/compile/fetch-path.ts";
 
 /** Gets an object at the end of a path, with its layout and its position there. */
@@ -10,7 +10,7 @@ export type VisitTarget = (object: Json, layout: ObjectLayout, position: Respons
 export interface ResponseTree {
   readonly root: Json;
   readonly position: ResponsePosition;
-  readonly joins: Joins;
+  readonly dataJoins: DataJoins;
 }
 
 interface Paths extends ReadonlyArray<FetchPath> {
@@ -40,19 +40,24 @@ interface BranchStep {
  * An entity is visited several times if it is joined to several objects. Nulls, scalars and lists deeper than the type are skipped; stage 5 reports
  * them. The recursion is never deeper than the plan.
  */
-export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
-  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path: undefined, objects: undefined });
+export function visitTargets({ root, position, dataJoins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
+  walk(root, position, position.listDepth, pathTreeOf(paths), {
+    dataJoins,
+    visit,
+    path: undefined,
+    objects: undefined,
+  });
 }
 
 /** As `visitTargets`, with the objects from the root to each target, which is the last one. */
 export function visitTargetsFromRoot(
-  { root, position, joins }: ResponseTree,
+  { root, position, dataJoins }: ResponseTree,
   paths: Paths,
   visit: (objects: readonly TypedObject[]) => void,
 ): void {
   const objects: TypedObject[] = [];
   walk(root, position, position.listDepth, pathTreeOf(paths), {
-    joins,
+    dataJoins,
     visit: () => visit(objects),
     path: undefined,
     objects,
@@ -65,7 +70,7 @@ export interface TypedObject {
 }
 
 interface Walk {
-  readonly joins: Joins;
+  readonly dataJoins: DataJoins;
   readonly visit: VisitTarget;
   /** Of the current value: planner keys and list indexes. Undefined unless it is needed: it takes time. */
   readonly path: (string | number)[] | undefined;
@@ -87,7 +92,7 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
     return;
   }
   const object = value as Json;
-  const layout = position.layoutOf(object, o.joins);
+  const layout = position.layoutOf(object, o.dataJoins);
   if (!layout) return;
   const { isTarget, steps } = paths.branchOf(layout);
   o.objects?.push({ object, layout });
@@ -95,7 +100,7 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
   for (let i = 0; i < steps.length; i++) {
     const { key, access, nextPosition, nextPaths } = steps[i] as BranchStep;
     o.path?.push(key);
-    walk(access.read(object, o.joins), nextPosition, nextPosition.listDepth, nextPaths, o);
+    walk(access.read(object, o.dataJoins), nextPosition, nextPosition.listDepth, nextPaths, o);
     o.path?.pop();
   }
   o.objects?.pop();
@@ -140,11 +145,11 @@ export interface LocatedObject extends TypedObject {
 }
 
 /** As `visitTargets`, with each of their paths. Slower, so only after an error. */
-export function locateTargets({ root, position, joins }: ResponseTree, paths: Paths): readonly LocatedObject[] {
+export function locateTargets({ root, position, dataJoins }: ResponseTree, paths: Paths): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
   const path: (string | number)[] = [];
   const visit: VisitTarget = (object, layout, positionHere) =>
     void located.push({ object, layout, position: positionHere, path: [...path] });
-  walk(root, position, position.listDepth, pathTreeOf(paths), { joins, visit, path, objects: undefined });
+  walk(root, position, position.listDepth, pathTreeOf(paths), { dataJoins, visit, path, objects: undefined });
   return located;
 }

@@ -4,7 +4,7 @@
 import type { Json } from "@tributary/kit/json/json";
 import { findSpanSource } from "@tributary/kit/json/json-span";
 import type { ClientCode } from "../../errors/codes.ts";
-import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
+import type { ClientField, CompiledPlan, DataJoins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { RunResult } from "../run/run.ts";
 import type { ResponsePath } from "../run/fetch/subgraph-response.ts";
 import type { JsonBytes } from "./json-bytes.ts";
@@ -21,7 +21,7 @@ export interface FieldProblem {
   readonly service: string | undefined;
 }
 
-export type FetchedData = Pick<RunResult, "root" | "joins" | "lacksEntities">;
+export type FetchedData = Pick<RunResult, "root" | "dataJoins" | "lacksEntities">;
 
 export interface WrittenData {
   readonly problems: readonly FieldProblem[];
@@ -36,7 +36,7 @@ type ObjectShape = OutputShape & { kind: "object" };
 
 interface Writer {
   readonly out: JsonBytes;
-  readonly joins: Joins;
+  readonly dataJoins: DataJoins;
   readonly lacksEntities: boolean;
   /** The current response path is the first `depth` elements. */
   readonly path: (string | number)[];
@@ -49,10 +49,10 @@ interface Writer {
 
 /** Or `null`, if a null propagates to it. */
 export function writeData({ root: position }: CompiledPlan, fetched: FetchedData, out: JsonBytes): WrittenData {
-  const { root, joins } = fetched;
+  const { root, dataJoins } = fetched;
   const writer = createWriter(fetched, out);
   const start = out.length;
-  const layout = position.layoutOf(root, joins);
+  const layout = position.layoutOf(root, dataJoins);
   if (!layout || !writeFields(layout.fields, root, writer)) {
     out.rewind(start);
     out.writeRaw("null");
@@ -67,8 +67,8 @@ export function isDataNull(
   fieldCount: number,
   out: JsonBytes,
 ): boolean {
-  const { root, joins } = fetched;
-  const fields = position.layoutOf(root, joins)?.fields.slice(0, fieldCount) ?? [];
+  const { root, dataJoins } = fetched;
+  const fields = position.layoutOf(root, dataJoins)?.fields.slice(0, fieldCount) ?? [];
   const nonNullFields = fields.filter(({ shape }) => shape.isNonNull);
   const start = out.length;
   const isWritten = writeFields(nonNullFields, root, createWriter(fetched, out));
@@ -76,14 +76,14 @@ export function isDataNull(
   return !isWritten;
 }
 
-function createWriter({ joins, lacksEntities }: FetchedData, out: JsonBytes): Writer {
-  return { out, joins, lacksEntities, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
+function createWriter({ dataJoins, lacksEntities }: FetchedData, out: JsonBytes): Writer {
+  return { out, dataJoins, lacksEntities, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
 }
 
 /** False means a null in a non-null position: the parent rewinds the buffer and becomes null itself, or returns false too. */
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
-  const { depth, path, joins, out } = writer;
+  const { depth, path, dataJoins, out } = writer;
   // The object that has the field's value: the object itself (join index below 0), or what a fetch joined to it. Fields of one fetch are mostly
   // adjacent, so it is looked up once for them.
   let joinIndex = -1;
@@ -101,7 +101,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
     if (access?.plainKey !== undefined) {
       if (access.joinIndex !== joinIndex) {
         joinIndex = access.joinIndex;
-        holder = joinIndex < 0 ? object : joins[joinIndex]?.find(object);
+        holder = joinIndex < 0 ? object : dataJoins[joinIndex]?.find(object);
       }
       value = holder?.[access.plainKey];
       const mayBeSpan = typeof value === "number" && shape.kind === "leaf" && shape.leaf === "String";
@@ -131,7 +131,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 function writeComputedField(field: ClientField, object: Json, writer: Writer): boolean {
   const { access, shape, isRejected } = field;
   if (access === undefined) return recordProblem(isRejected ? "BAD_USER_INPUT" : "FIELD_NOT_PROVIDED", shape, writer);
-  return writeFieldValue(access.read(object, writer.joins), field, access.joinIndex, object, writer);
+  return writeFieldValue(access.read(object, writer.dataJoins), field, access.joinIndex, object, writer);
 }
 
 function writeFieldValue(
@@ -149,7 +149,7 @@ function writeFieldValue(
  * subgraph returned null for the entity, which is an error only if the field is non-null.
  */
 function writeAbsentField(shape: OutputShape, joinIndex: number, object: Json, writer: Writer): boolean {
-  const join = joinIndex < 0 ? undefined : writer.joins[joinIndex];
+  const join = joinIndex < 0 ? undefined : writer.dataJoins[joinIndex];
   if (join?.leftOut?.has(object)) return recordProblem("FIELD_NOT_PROVIDED", shape, writer);
   const holder = joinIndex < 0 ? object : join?.find(object);
   const isAbsent = holder !== undefined && !writer.lacksEntities;
@@ -207,7 +207,7 @@ function writeObject(value: unknown, shape: ObjectShape, writer: Writer): boolea
   if (typeof value !== "object" || Array.isArray(value)) {
     return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   }
-  const layout = shape.position.layoutOf(value as Json, writer.joins);
+  const layout = shape.position.layoutOf(value as Json, writer.dataJoins);
   if (!layout) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   if (!layout.isInApiSchema) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
   return writeFields(layout.fields, value as Json, writer);

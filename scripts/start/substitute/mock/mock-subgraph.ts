@@ -1,13 +1,11 @@
 import {
-  execute,
   type GraphQLError,
   type GraphQLFieldResolver,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  graphqlSync,
   isListType,
   getNullableType,
-  parse,
-  validate,
 } from "graphql";
 import type { ResultError, SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
 import type { EntityKeys } from "../subgraph-schema.ts";
@@ -27,24 +25,16 @@ export function createMockExecutor(
 ): (operation: SubgraphOperation) => SubgraphResult {
   const resolve = createMockResolver(schema, keys);
   return ({ query, variables, operationName }) => {
-    try {
-      const document = parse(query);
-      const problems = validate(schema, document);
-      if (problems.length > 0) return { data: null, errors: problems.map(toError) };
-      const result = execute({
-        schema,
-        document,
-        variableValues: variables ?? {},
-        operationName: operationName ?? null,
-        contextValue: { schema, keys, itemsLeft: itemsMax } satisfies MockContext,
-        fieldResolver: resolve,
-        typeResolver: (value) => (value as MockObject).type,
-      });
-      if (result instanceof Promise) throw new Error("A mock resolves its fields synchronously");
-      return { data: result.data ?? null, errors: (result.errors ?? []).map(toError) };
-    } catch (error) {
-      return { data: null, errors: [toError(error as GraphQLError)] };
-    }
+    const result = graphqlSync({
+      schema,
+      source: query,
+      variableValues: variables ?? {},
+      operationName: operationName ?? null,
+      contextValue: { schema, keys, itemsLeft: itemsMax } satisfies MockContext,
+      fieldResolver: resolve,
+      typeResolver: (value) => (value as MockObject).type,
+    });
+    return { data: result.data ?? null, errors: (result.errors ?? []).map(toError) };
   };
 }
 

@@ -15,7 +15,8 @@ failures with scripts/verify/checks/cache/known-failures.ts. "cache" is the shar
 (rest-proxy/src/cache/standalone): it obeys the clients' Cache-Control, accepts every method, and allows heuristic freshness for every response.
 "proxy" is the REST proxy with PROFILE=production and the default settings, but with the routes of scripts/verify/checks/cache/routes.json,
 which allow heuristic freshness, and without a rate limit for the tests. "product" is the same with supergraph/routes.json: the tests
-read and delete comments. The tests that the suite has in its repository and not in its release are in later-tests.ts.`,
+read and delete comments. What the suite tests in its repository and not in its release, rest-proxy/src/cache/policy.test.ts and
+rest-proxy/test/headers.test.ts test.`,
   options: {},
   control: "the tests run without a working cache",
   async run({ isControl, print, claim, onCleanup }) {

@@ -3,7 +3,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { laterTests } from "./later-tests.ts";
 
 /** The folder whose package.json has the suite. */
 export const suitePackage = join(import.meta.dirname, "../../../../tools/cache-suite");
@@ -96,8 +95,7 @@ export async function loadSuite(): Promise<Suite> {
 async function loadTests(): Promise<readonly SuiteTest[]> {
   const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly TestGroup[] };
   const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: TestGroup };
-  const released = [...groups, asTargeted(surrogate)].flatMap(({ tests }) => tests);
-  const tests: readonly SuiteTest[] = [...released, ...laterTests];
+  const tests = [...groups, asTargeted(surrogate)].flatMap((group) => group.tests);
   return tests.filter((test) => !test.browser_only);
 }
 

@@ -1,6 +1,7 @@
 // Random faults under load, also several at a time, and what must hold whatever happens.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pollUntil } from "../../../poll.ts";
 import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
 import { auditComments, selectTextsOf } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, type Failure, startClients } from "../../traffic/clients.ts";
@@ -258,13 +259,13 @@ function parseMetrics(text: string): Metrics {
 }
 
 async function readSettledMetrics(processes: readonly Replica[], before: ProcessMetrics): Promise<ProcessMetrics> {
-  const startMs = performance.now();
-  for (;;) {
-    const metrics = await readMetrics(processes);
-    const areSettled = [...metrics].every(([name, ofProcess]) => isSettled(ofProcess, before.get(name)));
-    if (areSettled || performance.now() - startMs > settledWithinMs) return metrics;
-    await sleep(500);
-  }
+  let metrics: ProcessMetrics = new Map();
+  const areSettled = async () => {
+    metrics = await readMetrics(processes);
+    return [...metrics].every(([name, ofProcess]) => isSettled(ofProcess, before.get(name)));
+  };
+  await pollUntil(areSettled, { everyMs: 500, withinMs: settledWithinMs });
+  return metrics;
 }
 
 function isSettled({ inFlight, openFiles }: Metrics, before: Metrics | undefined): boolean {

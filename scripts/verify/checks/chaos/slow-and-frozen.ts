@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessStatus } from "@tributary/kit/process/process-status";
 import { quantile } from "../../../../bench/measure/quantile.ts";
+import { pollUntil } from "../../../poll.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
 import type { VerificationRun } from "../../verification.ts";
@@ -161,11 +162,9 @@ async function untilHealthy({ gateway, restProxy, users }: ChaosPlatform): Promi
     const states = services.find(({ service }) => service === "users")?.replicas.map(({ state }) => state);
     return states?.length === users.replicas.length && states.every((state) => state === "healthy");
   };
-  const startMs = performance.now();
-  while (!(await Promise.all([gateway, restProxy].map(isHealthy))).every(Boolean)) {
-    if (performance.now() - startMs > restoredWithinMs) throw new Error("A replica is not restored");
-    await sleep(200);
-  }
+  const areHealthy = async () => (await Promise.all([gateway, restProxy].map(isHealthy))).every(Boolean);
+  if (!(await pollUntil(areHealthy, { everyMs: 200, withinMs: restoredWithinMs })))
+    throw new Error("A replica is not restored");
 }
 
 async function countRequests({ users }: ChaosPlatform): Promise<number> {

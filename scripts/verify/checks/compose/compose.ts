@@ -18,7 +18,7 @@ import {
   stopContainer,
   waitUntilRestarted,
 } from "./containers.ts";
-import { findFaults } from "./images.ts";
+import { findLargeImages } from "./images.ts";
 import {
   containerPortOf,
   fetchUserToken,
@@ -72,8 +72,8 @@ is skipped.`,
       return removeProject(project);
     });
     await project.compose("build");
-    const faults = await findFaults(project.version);
-    claim("each image meets its size limit and all requirements", faults.length === 0, { measured: faults.join("; ") });
+    const large = await findLargeImages(project.version);
+    claim("each image meets its size limit", large.length === 0, { measured: large.join("; ") });
     await project.compose("up", "--detach");
     await checkJobs(project, run);
     print("docker-compose.yml is up");

@@ -1,5 +1,5 @@
 // Commands to one container: stop, kill, freeze, start and read.
-import { setTimeout as sleep } from "node:timers/promises";
+import { pollUntil } from "../../../poll.ts";
 import { runCommand, tryCommand } from "./command.ts";
 
 /** One container of a part (a service, the gateway, the REST proxy or a job). */
@@ -53,11 +53,9 @@ export async function waitUntilRestarted(
   restartsBefore: number,
   timeoutMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while ((await countRestarts(container)) === restartsBefore) {
-    if (performance.now() > deadline) throw new Error(`${container.name} was not restarted within ${timeoutMs} ms.`);
-    await sleep(pollMs);
-  }
+  const isRestarted = async () => (await countRestarts(container)) !== restartsBefore;
+  if (!(await pollUntil(isRestarted, { everyMs: pollMs, withinMs: timeoutMs })))
+    throw new Error(`${container.name} was not restarted within ${timeoutMs} ms.`);
   await waitUntilHealthy(container);
 }
 
@@ -74,12 +72,8 @@ export async function startContainer(container: Container): Promise<void> {
 
 /** Runs the image's health check directly, because Docker runs it only every few seconds. */
 export async function waitUntilHealthy({ id, name }: Container): Promise<void> {
-  const deadline = performance.now() + healthyTimeoutMs;
-  while (performance.now() < deadline) {
-    const { hasSucceeded } = await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"]);
-    if (hasSucceeded) return;
-    await sleep(pollMs);
-  }
+  const isHealthy = async () => (await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"])).hasSucceeded;
+  if (await pollUntil(isHealthy, { everyMs: pollMs, withinMs: healthyTimeoutMs })) return;
   const { outputEnd } = await tryCommand(["docker", "logs", "--tail", "20", id]);
   throw new Error(`${name} does not become healthy:\n${outputEnd}`);
 }

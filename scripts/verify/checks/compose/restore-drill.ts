@@ -1,7 +1,7 @@
 // The restore drill of compose.ts: runs the commands of docs/back-up-and-restore.md for users. What a restore means for the other services is in
 // test/restored-databases.test.ts.
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,23 +22,17 @@ export async function verifyRestore(
   if (!version.includes(" 18"))
     return print(`SKIPPED: no database is restored, because the image has ${version.trim()}.`);
   const restUrl = await readPublicUrl(project, "rest-proxy");
-  const folder = mkdtempSync(join(tmpdir(), "tributary-restore-"));
-  try {
-    const [dump = "", restore = "", replace = ""] = readCommands();
-    const kept = await createUser(restUrl, token);
-    await project.run(toScript(dump, folder));
-    const lost = await createUser(restUrl, token);
-    await project.run(toScript(restore + replace, folder));
-    const next = await createUser(restUrl, token);
-    const found = await Promise.all(
-      [kept, lost, next].map(async (id) => (await fetch(`${restUrl}/v2/users/${id}`)).ok),
-    );
-    claim("a restored database has the rows of its dump, and gives no id again", found.join() === "true,false,true", {
-      measured: `the users ${kept}, ${lost} and ${next}: ${found.join()}`,
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), "tributary-restore-"));
+  const [dump = "", restore = "", replace = ""] = readCommands();
+  const kept = await createUser(restUrl, token);
+  await project.run(toScript(dump, folder.path));
+  const lost = await createUser(restUrl, token);
+  await project.run(toScript(restore + replace, folder.path));
+  const next = await createUser(restUrl, token);
+  const found = await Promise.all([kept, lost, next].map(async (id) => (await fetch(`${restUrl}/v2/users/${id}`)).ok));
+  claim("a restored database has the rows of its dump, and gives no id again", found.join() === "true,false,true", {
+    measured: `the users ${kept}, ${lost} and ${next}: ${found.join()}`,
+  });
 }
 
 /** The shell commands of the page's section about dumps: those that dump, restore beside the running database, and replace it. */

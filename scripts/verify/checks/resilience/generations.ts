@@ -1,10 +1,10 @@
-// The check `generations` of resilience: publishes many successive supergraphs under load, and compares memory, threads and sockets before and after.
+// The check `generations` of resilience: publishes many successive supergraphs under load, and compares memory, threads and open files before and after.
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "../../../../bench/measure/quantile.ts";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
-import type { TestedGateway } from "./tested-gateway.ts";
+import { sampleRss, type TestedGateway } from "./tested-gateway.ts";
 import { composeWide, startDiscardingRequests, sendRegular } from "./library.ts";
 
 const perSecond = 50;
@@ -16,7 +16,7 @@ const sampleCount = 20;
 const sampleMs = 100;
 /** The time within which unused generations must be released. */
 const releaseMs = 5_000;
-/** How much the number of threads and sockets may fluctuate under the same load. */
+/** How much the number of threads and open files may fluctuate under the same load. */
 const fluctuationMax = 5;
 
 export const generationsCheck: ResilienceCheck = {
@@ -65,18 +65,15 @@ interface ResourceUse {
   readonly heapBytes: number;
   readonly rssBytes: number;
   readonly threads: number;
-  readonly sockets: number;
+  /** Open ones, with sockets. */
+  readonly files: number;
 }
 
 /** Measures after a full garbage collection. RSS is the median of two seconds. */
 async function measureUse(gateway: TestedGateway): Promise<ResourceUse> {
   const { heapBytes } = await gateway.measureLoop();
-  const rssSamples: number[] = [];
-  for (let i = 0; i < sampleCount; i++) {
-    rssSamples.push(gateway.readRssBytes());
-    await sleep(sampleMs);
-  }
-  return { heapBytes, rssBytes: median(rssSamples), threads: gateway.countThreads(), sockets: gateway.countSockets() };
+  const rssBytes = median(await sampleRss(gateway, sampleCount, sampleMs));
+  return { heapBytes, rssBytes, threads: gateway.countThreads(), files: gateway.countOpenFiles() };
 }
 
 function claimUse(context: CheckContext, before: ResourceUse, after: ResourceUse, settledAfter: number): void {
@@ -91,7 +88,7 @@ function claimUse(context: CheckContext, before: ResourceUse, after: ResourceUse
       `${(before[key] / 1e6).toFixed(1)} MB, then ${(after[key] / 1e6).toFixed(1)} MB: ${(growth * 100).toFixed(1)} %`,
     );
   }
-  for (const key of ["threads", "sockets"] as const) {
+  for (const key of ["threads", "files"] as const) {
     const measured = `${before[key]}, then ${after[key]}`;
     context.claim(`no ${key} are leaked`, after[key] <= before[key] + fluctuationMax, measured);
   }

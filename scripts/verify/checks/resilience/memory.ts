@@ -5,7 +5,7 @@ import { type Library, startLibrary } from "../../../../gateway/test/helpers/lib
 import { respondJson } from "../../../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
-import { rssMbMax, type TestedGateway } from "./tested-gateway.ts";
+import { rssMbMax, sampleRss, type TestedGateway } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
 import { startDiscardingRequests } from "./library.ts";
 
@@ -33,8 +33,7 @@ export const memoryCheck: ResilienceCheck = {
     const client = context.createClient(gateway);
     startDiscardingRequests(library, context);
     const load = startLoad({ perSecond, send: (requestNumber) => sendNew(client, requestNumber) });
-    const samplesMb = await sampleRss(gateway, (context.isQuick ? 1 : 30) * 60_000);
-    reportPlateau(context, samplesMb);
+    reportPlateau(context, await sampleRss(gateway, context.isQuick ? 60 : 1_800, sampleMs));
     const release = holdRequest(context, library, gateway);
     await swapOften(gateway, library.supergraphSdl);
     await release();
@@ -95,20 +94,10 @@ async function sendNew(client: GraphqlClient, requestNumber: number): Promise<st
   return isComplete ? undefined : `${status} ${text}`;
 }
 
-async function sampleRss(gateway: TestedGateway, durationMs: number): Promise<readonly number[]> {
-  const samplesMb: number[] = [];
-  const endMs = performance.now() + durationMs;
-  while (performance.now() < endMs) {
-    await sleep(sampleMs);
-    samplesMb.push(gateway.readRssBytes() / 1e6);
-  }
-  return samplesMb;
-}
-
-function reportPlateau(context: CheckContext, samplesMb: readonly number[]): void {
-  const quarterLength = Math.floor(samplesMb.length / 4);
-  const thirdQuarterMb = median(samplesMb.slice(2 * quarterLength, 3 * quarterLength));
-  const lastQuarterMb = median(samplesMb.slice(3 * quarterLength));
+function reportPlateau(context: CheckContext, rssBytes: readonly number[]): void {
+  const quarterLength = Math.floor(rssBytes.length / 4);
+  const thirdQuarterMb = median(rssBytes.slice(2 * quarterLength, 3 * quarterLength)) / 1e6;
+  const lastQuarterMb = median(rssBytes.slice(3 * quarterLength)) / 1e6;
   const growth = lastQuarterMb / thirdQuarterMb - 1;
   context.claim(
     `RSS is flat in the second half: the last quarter at most ${growthMax * 100} % above the one before`,

@@ -1,5 +1,5 @@
 // Starts the gateway under test in a monitored process. With `--control` an unmodified Apollo Gateway is tested instead.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
+import { pollUntil } from "../../../poll.ts";
 import { replaceFile } from "../../../replace-file.ts";
 import { endpointKeys } from "../../platform/part-process.ts";
 import type { LoopPauses } from "../../../../bench/preload/loop-pauses.ts";
@@ -24,8 +25,8 @@ export interface TestedGateway {
   /** The highest RSS since its start. @throws GatewayFault if the gateway has ended. */
   readPeakRssBytes(): number;
   countThreads(): number;
-  /** The number of open sockets of any kind. */
-  countSockets(): number;
+  /** Sockets too. */
+  countOpenFiles(): number;
   stop(): Promise<void>;
 }
 
@@ -92,14 +93,13 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
     if (!launched.isRunning()) throw new GatewayFault(`The gateway has ended: ${launched.recentOutput()}`);
   };
 
-  async function waitUntil(timeoutMs: number, isTrue: () => boolean): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
-    while (!isTrue()) {
+  async function waitUntil(withinMs: number, isTrue: () => boolean): Promise<void> {
+    const holds = () => {
       requireRunning();
-      if (performance.now() > deadline)
-        throw new Error(`The gateway does not load a supergraph: ${launched.recentOutput()}`);
-      await sleep(pollMs);
-    }
+      return isTrue();
+    };
+    if (!(await pollUntil(holds, { everyMs: pollMs, withinMs })))
+      throw new Error(`The gateway does not load a supergraph: ${launched.recentOutput()}`);
   }
 
   try {
@@ -130,18 +130,17 @@ export async function startTestedGateway(options: TestedGatewayOptions): Promise
       return Number(kibibytes) * 1_024;
     },
     countThreads: () => readdirSync(`/proc/${pid}/task`).length,
-    countSockets: () => countSockets(pid),
+    countOpenFiles: () => readdirSync(`/proc/${pid}/fd`).length,
     stop: () => launched.stop(),
   };
 }
 
-/** proc_pid_fd(5): the link of a socket begins with "socket:". A descriptor that is closed meanwhile is not counted. */
-function countSockets(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
-    try {
-      return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("socket:");
-    } catch {
-      return false;
-    }
-  }).length;
+/** RSS in bytes, once per interval. @throws GatewayFault if the gateway has ended. */
+export async function sampleRss(gateway: TestedGateway, count: number, everyMs: number): Promise<readonly number[]> {
+  const samples: number[] = [];
+  while (samples.length < count) {
+    await sleep(everyMs);
+    samples.push(gateway.readRssBytes());
+  }
+  return samples;
 }

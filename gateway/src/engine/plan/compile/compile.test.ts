@@ -20,7 +20,7 @@ import {
   type CompiledFetch,
   type CompiledPlan,
   type CompiledRequest,
-  type Joins,
+  type DataJoins,
   type ResponsePosition,
   noJoin,
 } from "./compiled-plan.ts";
@@ -291,9 +291,12 @@ describe("positions of a response", () => {
     const { below } = setUp("{ media { id score } }", [fetch("{ media { __typename id } }"), entities]);
     const medium = { __typename: "Media", id: "1" };
     expect(below("media").layoutOf(medium, [])?.typename).toBe("Media");
-    const joins: Joins = [undefined, { find: (object) => (object === medium ? { __typename: "Film" } : undefined) }];
-    expect(below("media").layoutOf(medium, joins)?.typename).toBe("Film");
-    const interfaceOnly: Joins = [undefined, { find: () => ({ __typename: "Media" }) }];
+    const dataJoins: DataJoins = [
+      undefined,
+      { find: (object) => (object === medium ? { __typename: "Film" } : undefined) },
+    ];
+    expect(below("media").layoutOf(medium, dataJoins)?.typename).toBe("Film");
+    const interfaceOnly: DataJoins = [undefined, { find: () => ({ __typename: "Media" }) }];
     expect(below("media").layoutOf({ __typename: "Film" }, interfaceOnly)?.typename).toBe("Film");
   });
 
@@ -312,13 +315,13 @@ describe("positions of a response", () => {
     const joined = fetch("{ name }", ["user"]);
     const { below } = setUp("{ user { id name friend { id } } }", [fetch("{ user { id } }"), joined]);
     const ada = { id: "1" };
-    const joins: Joins = [undefined, { find: (object) => (object === ada ? { name: "Ada" } : undefined) }];
-    const layout = below("user").layoutOf(ada, joins);
+    const dataJoins: DataJoins = [undefined, { find: (object) => (object === ada ? { name: "Ada" } : undefined) }];
+    const layout = below("user").layoutOf(ada, dataJoins);
     expect(layout?.access("id")).toMatchObject({ joinIndex: noJoin, service: "s0" });
-    expect(layout?.access("id")?.read(ada, joins)).toBe("1");
+    expect(layout?.access("id")?.read(ada, dataJoins)).toBe("1");
     expect(layout?.access("name")).toMatchObject({ joinIndex: 1, service: "s1" });
-    expect(layout?.access("name")?.read(ada, joins)).toBe("Ada");
-    expect(layout?.access("name")?.read({ id: "2" }, joins)).toBeUndefined();
+    expect(layout?.access("name")?.read(ada, dataJoins)).toBe("Ada");
+    expect(layout?.access("name")?.read({ id: "2" }, dataJoins)).toBeUndefined();
     expect(layout?.access("friend")).toBeUndefined();
     expect(layout?.responseNamesFrom(joined)).toEqual(["name"]);
   });
@@ -333,8 +336,8 @@ describe("positions of a response", () => {
   test("a field that two fetches provide is read from the second if the first has no value", () => {
     const fetches = [fetch("{ user { id } }"), fetch("{ name }", ["user"]), fetch("{ name }", ["user"])];
     const { below } = setUp("{ user { name } }", fetches);
-    const joins: Joins = [undefined, undefined, { find: () => ({ name: "Ada" }) }];
-    expect(below("user").layoutOf({}, joins)?.access("name")?.read({}, joins)).toBe("Ada");
+    const dataJoins: DataJoins = [undefined, undefined, { find: () => ({ name: "Ada" }) }];
+    expect(below("user").layoutOf({}, dataJoins)?.access("name")?.read({}, dataJoins)).toBe("Ada");
   });
 
   test("client paths have the client's response names and stop before a field that the client did not select", () => {

@@ -57,7 +57,7 @@ export function createCompiler(o: CompilerOptions): Compile {
         clientKeyOf,
         rejectedFields,
         fetchKeyOf,
-        // The values of the introspection fields are one more join, after the joins of the fetches.
+        // The values of the introspection fields are one more data join, after those of the fetches.
         introspection: introspection && { joinIndex: fetches.length, findAlias: introspection.findAlias },
         addRetainedBytes,
       },

@@ -1,5 +1,5 @@
 // The compiled plan: what `run` follows and `shape` reads, so that requests do no work on texts and types. The terms (planner key, response position,
-// layout, join) are in the glossary of ARCHITECTURE.md.
+// layout, data join) are in the glossary of ARCHITECTURE.md.
 // For `{ books { title stock: inStock } }`, where `stocks` has `Book.inStock` and the key is `isbn`:
 // - parts: two requests, the second one waits for the first;
 // - fetches: 0 books, path []. 1 stocks, path ["books"], whose representation of a Book is {"__typename":"Book","isbn":"…"};
@@ -139,7 +139,7 @@ export interface ContextSource {
   /** 0 for the requested object, 1 for the object that has the field that leads to it. */
   readonly level: number;
   /** Undefined if the object has another type, or no fetch has returned the field. */
-  read(object: Readonly<Record<string, unknown>>, layout: ObjectLayout, joins: Joins): unknown;
+  read(object: Readonly<Record<string, unknown>>, layout: ObjectLayout, dataJoins: DataJoins): unknown;
 }
 
 export interface KeyRename {
@@ -190,7 +190,7 @@ export interface ResponsePosition {
   /** 2 for `[[User!]!]`. */
   readonly listDepth: number;
   /** Created for the first object of a type. Undefined if an object of this type is not possible here. */
-  layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
+  layoutOf(object: Readonly<Record<string, unknown>>, dataJoins: DataJoins): ObjectLayout | undefined;
   /** From planner keys to the client's response names. Stops before a field that the client did not select, and before a negative index. */
   toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
 }
@@ -229,7 +229,7 @@ export interface AsciiToken {
 
 export interface FieldAccess {
   /** Undefined if no fetch has returned the field. Never a span (`spanSource`). */
-  read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
+  read(object: Readonly<Record<string, unknown>>, dataJoins: DataJoins): unknown;
   /** Defined if `read` only reads this property, which may be a span, of the object itself or of the object that `joinIndex` finds for it. */
   readonly plainKey: string | undefined;
   /** Of the first provider if there are several. `noJoin` for the object itself. */
@@ -261,9 +261,9 @@ interface EnumShape {
 export type LeafKind = "String" | "ID" | "Int" | "Float" | "Boolean" | "custom";
 
 /** By `joinIndex`: what the fetches of a run have returned so far. */
-export type Joins = readonly (Join | undefined)[];
+export type DataJoins = readonly (DataJoin | undefined)[];
 
-export interface Join {
+export interface DataJoin {
   /** Undefined if the fetch returned nothing for this object, or has not responded yet. */
   find(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined;
   /** The objects that the fetch was not sent for, although its input has arrived (`RepresentationSet.leftOut`). */

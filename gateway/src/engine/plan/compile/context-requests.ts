@@ -3,7 +3,7 @@
 import type { FetchDataKeyRenamer, FetchNode } from "@apollo/query-planner";
 import { isJsonObject } from "@tributary/kit/json/json";
 import { type OperationDefinitionNode, visit } from "graphql";
-import type { CompiledRequest, ContextArgument, ContextSource, FieldAccess, Joins } from "./compiled-plan.ts";
+import type { CompiledRequest, ContextArgument, ContextSource, FieldAccess, DataJoins } from "./compiled-plan.ts";
 import type { BatchedFetch } from "./fetch-document.ts";
 import type { WholeRequest } from "./request-split.ts";
 import type { SubsetCompiler } from "./request-subsets.ts";
@@ -33,21 +33,26 @@ function createReader([step = "", ...rest]: readonly string[], types: Supergraph
   const readBelow = rest.length > 0 ? createReader(rest, types) : undefined;
   if (step.startsWith(fragmentPrefix)) {
     const typeCondition = step.slice(fragmentPrefix.length);
-    return (object, layout, joins) =>
-      types.applies(typeCondition, layout.typename) ? readBelow?.(object, layout, joins) : undefined;
+    return (object, layout, dataJoins) =>
+      types.applies(typeCondition, layout.typename) ? readBelow?.(object, layout, dataJoins) : undefined;
   }
-  return (object, layout, joins) => {
+  return (object, layout, dataJoins) => {
     const access = layout.access(step);
-    const value = access?.read(object, joins);
-    return access && readBelow ? readInObjects(value, access, readBelow, joins) : value;
+    const value = access?.read(object, dataJoins);
+    return access && readBelow ? readInObjects(value, access, readBelow, dataJoins) : value;
   };
 }
 
-function readInObjects(value: unknown, access: FieldAccess, read: ContextSource["read"], joins: Joins): unknown {
-  if (Array.isArray(value)) return value.map((entry) => readInObjects(entry, access, read, joins) ?? null);
+function readInObjects(
+  value: unknown,
+  access: FieldAccess,
+  read: ContextSource["read"],
+  dataJoins: DataJoins,
+): unknown {
+  if (Array.isArray(value)) return value.map((entry) => readInObjects(entry, access, read, dataJoins) ?? null);
   if (!isJsonObject(value)) return value;
-  const layout = access.position?.layoutOf(value, joins);
-  return layout && read(value, layout, joins);
+  const layout = access.position?.layoutOf(value, dataJoins);
+  return layout && read(value, layout, dataJoins);
 }
 
 /** Undefined without contextual arguments. A fetch with some is alone in its batch. */

@@ -3,7 +3,7 @@
 // (one provider, no inherited property), stage 5 reads this member of the object, or of the joined one, without calling the function.
 import type { Json } from "@tributary/kit/json/json";
 import { readMember } from "@tributary/kit/json/json-span";
-import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
+import { type FieldAccess, type DataJoins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 /** A fetch that selects the field. */
 export interface FieldProvider {
@@ -28,8 +28,8 @@ export function createFieldAccess(
 function createReader({ joinIndex, key }: FieldProvider): FieldAccess["read"] {
   if (isInherited(key)) return createOwnPropertyReader(joinIndex, key);
   if (joinIndex === noJoin) return (object) => readMember(object, key);
-  return (object, joins) => {
-    const holder = joins[joinIndex]?.find(object);
+  return (object, dataJoins) => {
+    const holder = dataJoins[joinIndex]?.find(object);
     return holder && readMember(holder, key);
   };
 }
@@ -40,16 +40,16 @@ function isInherited(key: string): boolean {
 }
 
 function createOwnPropertyReader(joinIndex: number, key: string): FieldAccess["read"] {
-  return (object: Json, joins: Joins) => {
-    const holder = joinIndex === noJoin ? object : joins[joinIndex]?.find(object);
+  return (object: Json, dataJoins: DataJoins) => {
+    const holder = joinIndex === noJoin ? object : dataJoins[joinIndex]?.find(object);
     return holder !== undefined && Object.hasOwn(holder, key) ? readMember(holder, key) : undefined;
   };
 }
 
 function createFallback(readers: readonly FieldAccess["read"][]): FieldAccess["read"] {
-  return (object, joins) => {
+  return (object, dataJoins) => {
     for (const read of readers) {
-      const value = read(object, joins);
+      const value = read(object, dataJoins);
       if (value !== undefined) return value;
     }
     return undefined;

@@ -18,7 +18,7 @@ import {
   type ClientField,
   type CompiledFetch,
   type FieldAccess,
-  type Joins,
+  type DataJoins,
   noJoin,
   type ObjectLayout,
   type ResponsePosition,
@@ -129,8 +129,8 @@ function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): Respo
   const layouts = new Map<string, ObjectLayout>();
   const readTypename = createTypenameReader(facts, o);
 
-  return (object, joins) => {
-    const typename = readTypename(object, joins);
+  return (object, dataJoins) => {
+    const typename = readTypename(object, dataJoins);
     if (typename === undefined) return undefined;
     const known = layouts.get(typename);
     if (known) return known;
@@ -141,7 +141,7 @@ function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): Respo
   };
 }
 
-type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
+type TypenameReader = (object: Readonly<Record<string, unknown>>, dataJoins: DataJoins) => string | undefined;
 
 /**
  * The first `__typename` of an object's sources, or a later one that names an object type: a subgraph with an `@interfaceObject` returns the name of
@@ -153,10 +153,10 @@ function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o:
     .map(({ joinIndex }) => joinIndex);
   const hasSeveralSources = joinIndexes.length > 1;
   const isConcrete = (typename: unknown) => typeof typename === "string" && o.types.isObjectType(typename);
-  return (object, joins) => {
+  return (object, dataJoins) => {
     let result: unknown;
     for (const joinIndex of joinIndexes) {
-      const holder = joinIndex === noJoin ? object : joins[joinIndex]?.find(object);
+      const holder = joinIndex === noJoin ? object : dataJoins[joinIndex]?.find(object);
       const typename = holder?.["__typename"];
       if (result === undefined || (hasSeveralSources && isConcrete(typename))) result = typename;
     }

@@ -69,7 +69,7 @@ function restrictFetch(
 }
 
 /**
- * The data of the subsets is combined (run/joins.ts), so each must be found by the object, not by its key: an object of another subset can have the
+ * The data of the subsets is combined (run/data-joins.ts), so each must be found by the object, not by its key: an object of another subset can have the
  * same key and another type.
  */
 function noSingleKey(): undefined {}

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. Representations, joins, request bodies and response bodies that are computed from shared responses are computed once. They are
+// Stage 4 of 5: run. Representations, data joins, request bodies and response bodies that are computed from shared responses are computed once. They are
 // stored on what they are computed from, and freed with it.
 
 export interface MemoSource {

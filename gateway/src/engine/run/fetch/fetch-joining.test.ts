@@ -225,7 +225,7 @@ function setUp({ isFrozen = false, retries = 100, fullCaller = "" } = {}) {
   const subgraph = toSubgraph({
     isFull: (caller) => caller === fullCaller,
     takeRetry: () => retriesLeft-- > 0,
-    noteJoined: () => void joined.push("notes counted"),
+    noteShared: () => void joined.push("notes counted"),
   });
   const send = async ({ body, parts }: SubgraphRequest, signal: AbortSignalLike): Promise<FetchResult> => {
     bodies.push(body);
@@ -238,7 +238,7 @@ function setUp({ isFrozen = false, retries = 100, fullCaller = "" } = {}) {
     const own = Array.from({ length: list?.representations.count ?? 0 }, (_, i) => list?.representations.textOf(i));
     return toResult({ _entities: (sent ?? own).map((id) => `e${id}`) });
   };
-  const joining = withJoining(send, { join: (service) => void joined.unshift(service) });
+  const joining = withJoining(send, { share: (service) => void joined.unshift(service) });
   const join = (
     ids: readonly string[],
     own: Partial<SubgraphRequest> = {},

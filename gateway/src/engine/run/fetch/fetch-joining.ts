@@ -33,10 +33,10 @@ interface Group {
 }
 
 /**
- * Below sharing, which joins equal fetches also while they are in flight. A member gets what it would get alone: its entities, and the errors in them.
+ * Below sharing, which also lets equal fetches share one that is in flight. A member gets what it would get alone: its entities, and the errors in them.
  * If that is not certain, each member is sent singly, as far as the retry budget allows; not after a timeout, which is that of each member.
  */
-export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
+export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "share">): Fetch {
   /** Not sent yet, by text and variables. */
   const groups = new Map<string, Group>();
   const { sendMembers, isPaused } = createGroupSender(next);
@@ -73,9 +73,9 @@ export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "join">)
     group.waitersCount++;
     signal.addEventListener("abort", leave.bind(undefined, group, signal));
     if (isFirst) return promise;
-    request.subgraph.client.noteJoined(request.dueMs);
+    request.subgraph.client.noteShared(request.dueMs);
     if (request.progress) request.progress.isShared = true;
-    observer?.join(request.service, request.scope.record, promise);
+    observer?.share(request.service, request.scope.record, promise);
     return promise;
   }
 

@@ -52,17 +52,17 @@ describe("shared fetches", () => {
     expect((await both[0]!).isShared).toBe(true);
   });
 
-  test("a request that is not shareable neither joins a read nor is joined", () => {
-    const { fetch, share, reads, joined } = setUp();
+  test("a request that is not shareable neither shares a read nor is shared", () => {
+    const { fetch, share, reads, shared } = setUp();
     const { signal } = new AbortController();
     void share("a");
     void fetch({ ...toRead("a"), isShareable: false }, signal);
     void fetch({ ...toRead("b"), isShareable: false }, signal);
     void share("b");
     expect(reads).toHaveLength(4);
-    expect(joined).toEqual([]);
+    expect(shared).toEqual([]);
     void share("a");
-    expect(joined).toEqual(["notes"]);
+    expect(shared).toEqual(["notes"]);
   });
 
   test("a read that has ended is sent again", async () => {
@@ -109,7 +109,7 @@ describe("shared fetches", () => {
     expect(reads[0]!.signal.reason).toBe("timeout");
   });
 
-  test("an aborted read is not joined", async () => {
+  test("an aborted read is not shared", async () => {
     const { share, reads } = setUp();
     const controller = new AbortController();
     void share("a", controller.signal);
@@ -119,10 +119,10 @@ describe("shared fetches", () => {
     // The end of the aborted read does not remove the second one.
     reads[0]!.end();
     await Promise.resolve();
-    const joined = share("a");
+    const shared = share("a");
     expect(reads).toHaveLength(2);
     reads[1]!.end();
-    expect(await joined).toBe(await next);
+    expect(await shared).toBe(await next);
   });
 
   test("an abort after the result does not abort a later equal read", async () => {
@@ -153,14 +153,14 @@ describe("shared fetches", () => {
 
   function setUp() {
     const reads: Read[] = [];
-    const joined: unknown[] = [];
+    const shared: unknown[] = [];
     const send = (_: SubgraphRequest, signal: AbortSignalLike) =>
       new Promise<FetchResult>((resolve) => {
         reads.push({ signal, end: (result = toResult({})) => resolve(result) });
       });
-    const fetch = withSharing(send, { join: (service) => void joined.push(service) });
+    const fetch = withSharing(send, { share: (service) => void shared.push(service) });
     const share = (body: string, signal = new AbortController().signal) => fetch(toRead(body), signal);
-    return { reads, joined, fetch, share };
+    return { reads, shared, fetch, share };
   }
 });
 

@@ -18,7 +18,7 @@ interface InFlightRead {
  * The read is aborted with the last request that waits for it. `isShared` of the result is set if several waited to the end: values computed from it
  * are then memoized.
  */
-export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">): Fetch {
+export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "share">): Fetch {
   const reads = createReadTable();
 
   function start(request: SubgraphRequest): InFlightRead {
@@ -41,7 +41,7 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
   function leave(read: InFlightRead, reason: unknown): void {
     read.waitersCount--;
     if (read.waitersCount > 0) return;
-    // Removed before it is aborted: no request may join an aborted read.
+    // Removed before it is aborted: no request may share an aborted read.
     reads.remove(read);
     read.abortSource.abort(reason);
   }
@@ -75,9 +75,9 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "join">)
       if (request.progress) request.progress.isShared = false;
       return next(request, signal);
     });
-    request.subgraph.client.noteJoined(request.dueMs);
+    request.subgraph.client.noteShared(request.dueMs);
     if (request.progress) request.progress.isShared = true;
-    observer?.join(request.service, request.scope.record, result);
+    observer?.share(request.service, request.scope.record, result);
     return result;
   };
 }

@@ -33,7 +33,7 @@ export interface SubgraphClient {
   /** Whether a request of this caller fails without being sent. */
   isFull(caller: string | undefined): boolean;
   /** Of a client request that shares the fetch of another one. @param nowMs by `performance.now`. */
-  noteJoined(nowMs: number): void;
+  noteShared(nowMs: number): void;
   /** For a further request after `replica` rejected one. False if the budget has none left. */
   takeRetry(replica: string): boolean;
   readStatus(): UpstreamStatus;
@@ -158,7 +158,7 @@ export function createSubgraphClient(
     writes,
     post,
     isFull: (caller) => upstream.isFull(caller),
-    noteJoined: (nowMs) => upstream.noteJoined(nowMs),
+    noteShared: (nowMs) => upstream.noteShared(nowMs),
     takeRetry: (replica) => upstream.takeRetry(replica),
     readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),
@@ -172,7 +172,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
     writes,
     post: () => Promise.resolve(reply),
     isFull: () => false,
-    noteJoined() {},
+    noteShared() {},
     takeRetry: () => false,
     readStatus: () => ({ breaker: "closed", replicas: [] }),
     close: () => Promise.resolve(),

@@ -26,7 +26,7 @@ export interface ReadIdentity {
   readonly authorization: string | undefined;
   /** The client's headers by the rules of gateway.yaml; undefined without rules for this subgraph. */
   readonly forwarded: ForwardedHeaders | undefined;
-  /** A read joins only a read with the same receipts, which was sent after the writes that they prove. */
+  /** A read shares only the fetch of one with the same receipts, which was sent after the writes that they prove. */
   readonly receipts: string | undefined;
   /**
    * Mutations of this process when the read was sent: an earlier read may not contain a write whose response a client already has. The entity cache

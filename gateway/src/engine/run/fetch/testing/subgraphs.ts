@@ -14,7 +14,7 @@ export function toSubgraph(client: Partial<SubgraphClient> = {}, yaml?: string):
       writes: { settled: 0 },
       isFull: () => false,
       takeRetry: () => false,
-      noteJoined() {},
+      noteShared() {},
       readStatus: () => ({ breaker: "closed", replicas: [] }),
       post: () => Promise.reject(new Error("not called")),
       close: () => Promise.resolve(),

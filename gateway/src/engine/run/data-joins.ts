@@ -1,14 +1,14 @@
-// Stage 4 of 5: run. Joins: the data of a fetch, found by the objects it belongs to. accept-response.ts creates one for each fetch. Subgraph
+// Stage 4 of 5: run. Data joins: the data of a fetch, found by the objects it belongs to. accept-response.ts creates one for each fetch. Subgraph
 // responses are shared between requests and never changed, so nothing is merged into them.
 import type { Json } from "@tributary/kit/json/json";
-import type { Join } from "../plan/compile/compiled-plan.ts";
+import type { DataJoin } from "../plan/compile/compiled-plan.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
 import type { RepresentationSet } from "./representations.ts";
 
-export interface SourceJoin extends Join, MemoSource {}
+export interface SourceDataJoin extends DataJoin, MemoSource {}
 
 /** The data of a fetch of root fields: the same for every object. */
-export function joinToAll(data: Json): SourceJoin {
+export function joinToAll(data: Json): SourceDataJoin {
   return { find: () => data };
 }
 
@@ -16,7 +16,7 @@ export function joinToAll(data: Json): SourceJoin {
 export function joinEntities(
   { indexOf, leftOut, targets }: RepresentationSet,
   entities: readonly (Json | undefined)[],
-): SourceJoin {
+): SourceDataJoin {
   return {
     find(object) {
       const index = indexOf(object);
@@ -28,7 +28,7 @@ export function joinEntities(
 }
 
 /** The data of one fetch that was sent at two times, each for other positions. */
-export function combineJoins(earlier: Join, later: Join): SourceJoin {
+export function combineJoins(earlier: DataJoin, later: DataJoin): SourceDataJoin {
   const hasLeftOut = earlier.leftOut !== undefined || later.leftOut !== undefined;
   const leftOut = hasLeftOut ? new Set([...(earlier.leftOut ?? []), ...(later.leftOut ?? [])]) : undefined;
   return { find: (object) => earlier.find(object) ?? later.find(object), leftOut };
