@@ -114,7 +114,7 @@ testBothTransports(
       const timer = setInterval(() => response.write("x"), 5);
       response.once("close", () => clearInterval(timer));
     };
-    const { client, seen } = open([dripping.url, other.url], { timeoutMs: 300, random: () => 0 });
+    const { client, seen } = open([dripping.url, other.url], { timeoutMs: 1_000, random: () => 0 });
     for (const _ of [1, 2, 3, 4, 5]) expect(await outcomeOf(client[transport](read))).toBe("GATEWAY_TIMEOUT");
     expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
   },

@@ -3,7 +3,7 @@
 /** Resolves when it is the turn of this call. Clients take turns; the documents of one client keep their order. */
 export type NextIteration = (client: string) => Promise<void>;
 
-/** Shorter steps delay nobody. */
+/** Shorter steps are no delay for other requests. */
 const longStepMs = 2;
 const restMsMax = 50;
 
