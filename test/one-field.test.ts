@@ -14,10 +14,6 @@ let diffs: Readonly<Record<string, string>>;
 
 beforeAll(() => {
   clone = cloneRepository();
-  // The tests of the services need the type of Vitest's `inject`, which the global setup declares.
-  const include = ["services", join(repository, "kit/src/testing/postgres-global-setup.ts")];
-  const config = { extends: join(repository, "tsconfig.json"), include };
-  writeFileSync(join(clone, "tsconfig.json"), JSON.stringify(config));
   for (const { edits } of fieldCases) edits.forEach(apply);
   diffs = Object.fromEntries(fieldCases.map(({ service }) => [service, diffOf(`services/${service}`)]));
   execFileSync(process.execPath, [join(clone, "scripts/generate.ts")], { stdio: "pipe" });

@@ -89,11 +89,7 @@ test("with other uncommitted changes nothing is added or removed, and edits of a
 });
 
 test("the new services compile, are formatted, and their generated files are up to date", () => {
-  const include = ["services", join(repository, "kit/src/testing/postgres-global-setup.ts")];
-  const config = { extends: join(repository, "tsconfig.json"), include };
-  writeFileSync(join(clone, "tsconfig.json"), JSON.stringify(config));
   expect(runProgram("tsc", ["-p", clone, "--pretty", "false"])).toBe("");
-  rmSync(join(clone, "tsconfig.json"));
   expect(runProgram("oxfmt", ["--check", "services", "docker-compose.yml", "infra"])).toContain(
     "All matched files use the correct format",
   );
@@ -234,6 +230,7 @@ function readTree(): ReadonlyMap<string, string> {
         ? [name]
         : readdirSync(join(clone, name), { recursive: true, encoding: "utf8" }).map((path) => join(name, path)),
     )
-    .filter((path) => statSync(join(clone, path)).isFile());
+    // `npm start` bundles GraphiQL again, since package-lock.json has the new services.
+    .filter((path) => !path.startsWith("gateway/public/") && statSync(join(clone, path)).isFile());
   return new Map(paths.toSorted().map((path) => [relative("", path), readFileSync(join(clone, path), "latin1")]));
 }

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,9 +13,12 @@ export function cloneRepository(): string {
   chmodSync(clone, 0o755); // PostgreSQL runs under another account if the test runs as root.
   const filter = (path: string) => basename(path) !== "node_modules";
   for (const folder of folders) cpSync(join(repository, folder), join(clone, folder), { recursive: true, filter });
-  for (const file of ["package.json", "package-lock.json", "tsconfig.json"])
-    cpSync(join(repository, file), join(clone, file));
+  for (const file of ["package.json", "package-lock.json"]) cpSync(join(repository, file), join(clone, file));
   symlinkSync(join(repository, "node_modules"), join(clone, "node_modules"));
+  // What the clone has in full. The tests of the services need the type of Vitest's `inject`, which the global setup declares.
+  const include = ["services", join(repository, "kit/src/testing/postgres-global-setup.ts")];
+  const config = { extends: join(repository, "tsconfig.json"), include };
+  writeFileSync(join(clone, "tsconfig.json"), JSON.stringify(config));
   return clone;
 }
 
