@@ -122,13 +122,21 @@ interface ActiveFault {
 
 /** Resolves after the recovery from the last fault. */
 async function runSchedule(chaosPlatform: ChaosPlatform, schedule: readonly Fault[]): Promise<readonly ActiveFault[]> {
+  // On a busy machine a restart may take until the next fault of the same replica.
+  const ended = new Map<string, Promise<unknown>>();
   const active = await Promise.all(
     schedule.map(async ({ kind, target, atMs, durationMs }) => {
       await sleep(atMs);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const key = `${target.service} ${target.replica}`;
+      const earlier = ended.get(key);
+      ended.set(key, promise);
+      await earlier;
       const startMs = performance.now();
       const end = await begin[kind](chaosPlatform, target);
       await sleep(durationMs);
       await end();
+      resolve();
       return { kind, startMs, endMs: performance.now() };
     }),
   );
