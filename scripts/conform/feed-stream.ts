@@ -1,7 +1,7 @@
 import type { FeedEvent } from "@tributary/kit/feed/change-feed";
 import { readFeedStream } from "@tributary/kit/feed/feed-stream";
 import type { FeedPosition } from "@tributary/kit/feed/position";
-import { pollUntil } from "../verify/poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 
 export interface OpenFeed {
   readonly events: readonly FeedEvent[];

@@ -6,7 +6,7 @@ import { pickFreePort } from "@tributary/kit/process/free-port";
 import { silentLog } from "@tributary/kit/process/log";
 import { startTestIssuer } from "@tributary/kit/testing/issuer";
 import { CommandError } from "../command-line.ts";
-import { pollUntil } from "../verify/poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { seededServices, truncateAndSeed } from "../seed/seed.ts";
 import { isReady, startProcess } from "../start/part-process.ts";
 import { type Drain, drainService } from "./drain.ts";

@@ -1,6 +1,6 @@
 // One part of the platform as a state machine: at most one process at a time, started again when it has failed.
 import { setTimeout as sleep } from "node:timers/promises";
-import { pollUntil } from "../verify/poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { isReady, type PartProcess, type PartProcessOptions, startProcess } from "./part-process.ts";
 
 export interface PartOptions extends PartProcessOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isReady } from "@tributary/kit/testing/processes/launched-process";
-import { pollUntil } from "../poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 
 export interface Rotation {
   /** The base URL of the next instance. @throws Error while none is ready. */

@@ -1,7 +1,7 @@
 // Random faults under load, also several at a time, and what must hold whatever happens.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pollUntil } from "../../poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
 import { auditComments, selectTextsOf } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, type Failure, startClients } from "../../traffic/clients.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessStatus } from "@tributary/kit/process/process-status";
 import { quantile } from "../../../../bench/measure/quantile.ts";
-import { pollUntil } from "../../poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { describeFailures, describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
 import type { VerificationRun } from "../../verification.ts";

@@ -1,5 +1,5 @@
 // Commands to one container: stop, kill, freeze, start and read.
-import { pollUntil } from "../../poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { runCommand, tryCommand } from "./command.ts";
 
 /** One container of a part (a service, the gateway, the REST proxy or a job). */

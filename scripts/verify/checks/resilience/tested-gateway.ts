@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { launch } from "@tributary/kit/testing/processes/launched-process";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
 import { readProcess } from "../../../../bench/measure/proc.ts";
-import { pollUntil } from "../../poll.ts";
+import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { replaceFile } from "../../../replace-file.ts";
 import { endpointKeys } from "../../platform/part-process.ts";
 import type { LoopPauses } from "../../../../bench/preload/loop-pauses.ts";
