@@ -57,8 +57,7 @@ describe.skipIf(executablePath === "")("in Chromium", () => {
     chmodSync(dataDir, 0o755); // If this process is root, PostgreSQL runs as another user and needs access.
     const ports = await pickPorts();
     platform = startScript(join(root, "scripts/start.ts"), [], dataDir, portVariables(ports));
-    // On a busy machine not every part is ready at first.
-    await platform.line(/^Tributary is ready/);
+    await platform.ready();
     const [url, restUrl] = [`http://127.0.0.1:${ports.gateway}`, `http://127.0.0.1:${ports["rest-proxy"]}`];
     example = await serveWebExample({ url, restUrl });
     browser = await chromium.launch({ executablePath, args: chromiumArguments });

@@ -19,7 +19,7 @@ export interface Started {
   output(): string;
   /** Resolves with the first line that matches, already printed or not. Throws with the output if the process ends first. */
   line(pattern: RegExp): Promise<string>;
-  /** Resolves when it prints that everything is ready. Throws with the output if a part is not ready. */
+  /** Resolves when it prints that everything is ready, however late. Throws with the output if a part fails before. */
   ready(): Promise<void>;
   /** Resolves to the exit code, null after a signal. */
   exited(): Promise<number | null>;
@@ -98,8 +98,8 @@ export function startProgram(
     output: () => output,
     line,
     async ready() {
-      const headline = await line(/^Tributary is/);
-      if (!headline.startsWith("Tributary is ready")) throw new Error(output);
+      const first = await line(/^Tributary is ready| before it was ready; /);
+      if (!first.startsWith("Tributary is ready")) throw new Error(output);
       await line(/Ctrl-C to stop\.$/);
     },
     async exited() {
