@@ -3,7 +3,7 @@
 
 /** Milliseconds for a large body and its variables, a new document, a new plan and introspection. */
 export interface DocumentCpu {
-  /** 0 for a stored operation without introspection, so measuring costs it nothing. */
+  /** With the result of a new document. 0 for a stored operation without introspection, so measuring costs it nothing. */
   documentCpuMs: number;
 }
 

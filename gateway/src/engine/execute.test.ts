@@ -91,6 +91,21 @@ test("the CPU time of two callers that alternate is measured for both", async ()
   expect(grace.resultCpuMs).toBeGreaterThan(0);
 });
 
+test("the CPU time of the result is counted in full, with that of the document, if the document is new", async () => {
+  const shape: SupergraphStages["shape"] = () => {
+    const endsAtMs = performance.now() + 5;
+    while (performance.now() < endsAtMs);
+    return { body: Buffer.from('{"data":{}}'), summary: undefined, problems: [] };
+  };
+  const known = { documentCpuMs: 0, resultCpuMs: 0 };
+  await run({ cpu: known }, { shape });
+  expect(known.documentCpuMs).toBe(0);
+  const added = { documentCpuMs: 3, resultCpuMs: 0 };
+  await run({ cpu: added }, { shape });
+  expect(added.documentCpuMs).toBeGreaterThanOrEqual(8);
+  expect(added.resultCpuMs).toBe(0);
+});
+
 const identity = { operationName: undefined, documentHash: "" };
 const source = "query ($id: ID) { a(id: $id) }";
 // As stage 2 parses documents; error-locations.ts finds the locations of nodes without them.

@@ -83,6 +83,7 @@ export interface OperationCharges {
   shareKeyOf(charged: ChargedRequest): string | undefined;
   /** @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE. */
   chargeOperation(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number): void;
+  /** Only what exceeds the charge of the operation. */
   debitResult(charged: ChargedRequest, operationType: OperationTypeNode, fetchCount: number, bytes: number): void;
 }
 

@@ -137,7 +137,7 @@ function propagateMatching(source: string, varies: boolean, inserted: ReadonlySe
   };
 }
 
-/** RFC 6265, 4.2.1. Of several cookies with one name the first, which has the most specific path. */
+/** RFC 6265, 4.2.1. The cookies of several rules are joined. Of several cookies with one name the first, which has the most specific path. */
 function propagateCookie(name: string, varies: boolean): Step {
   const start = `${name}=`;
   return ({ client, values }) => {

@@ -38,8 +38,8 @@ async function readThroughCache(
   signal: AbortSignalLike,
 ): Promise<FetchResult> {
   const { body, scope, settledWrites, authorization } = request;
-  const unknownWrites = cache.listUnknown(scope.provenWrites);
   // A client gets no result that was stored before a write that it has a receipt for, or before a write through this process.
+  const unknownWrites = cache.listUnknown(scope.provenWrites);
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
   // A whole result has no caching metadata.
   const mayUseWhole = mayUseStored && !scope.caching;

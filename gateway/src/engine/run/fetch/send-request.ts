@@ -48,7 +48,7 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
   };
 }
 
-/** A mutation in flight is completed although its client has disconnected. It ends at the deadline of the request all the same. */
+/** A mutation in flight is completed although its client has disconnected, until the deadline of the request or the timeout of the subgraph. */
 function withoutDisconnect(signal: AbortSignalLike): AbortSignalLike {
   const source = new AbortSource(signal.endsAtMs);
   signal.addEventListener("abort", () => {
