@@ -35,8 +35,8 @@ export default defineConfig({
     // Vitest's default would use one of two cores, although most tests wait for processes and databases.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // They only end what hangs: on a busy machine a test takes twenty times as long. So no test has limits of its own.
-    testTimeout: process.env["FULL_SAMPLES"] === "true" ? 1_800_000 : 300_000,
-    hookTimeout: 300_000,
+    testTimeout: process.env["FULL_SAMPLES"] === "true" ? 1_800_000 : 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
     coverage: {
       provider: "v8",

@@ -363,7 +363,9 @@ describe("the real platform", () => {
           .match(/listening/g),
       )
       .toHaveLength(1);
-    expect(platform.output().slice(before).trim().split("\n")).toEqual([
+    const lines = platform.output().slice(before).trim().split("\n");
+    // On a busy machine a restart can take more than ten seconds; the processes that follow the feed log that.
+    expect(lines.filter((line) => !line.includes("change feed is"))).toEqual([
       expect.stringMatching(/^orders .*restarting: services.orders.src.app.ts was saved/),
       expect.any(String),
       expect.any(String),
