@@ -52,7 +52,7 @@ export const frontPageChecks: readonly Check[] = [
     },
   },
   {
-    name: "the front pages and the page of owners have no axe violations and fit at 390, 768 and 1280 px, light and dark",
+    name: "the front pages and the page of owners have no axe violations and fit at 390, 768 and 1280 px",
     async run({ page, url, restUrl, capture }) {
       await onEveryScreen(page, async (screen) => {
         for (const [name, start] of [

@@ -206,7 +206,7 @@ export const graphiqlChecks: readonly Check[] = [
     },
   },
   {
-    name: "GraphiQL, its panels and its result have no axe violations and fit at 390, 768 and 1280 px, light and dark",
+    name: "GraphiQL, its panels and its result have no axe violations and fit at 390, 768 and 1280 px",
     async run({ page, url, capture }) {
       await onEveryScreen(page, async (screen) => {
         // GraphiQL stores its tabs some time after a change: that must not happen after the clearing.

@@ -312,7 +312,7 @@ export const referenceChecks: readonly Check[] = [
     },
   },
   {
-    name: "the pages have no axe violations and fit at 390, 768 and 1280 px, light and dark",
+    name: "the pages have no axe violations and fit at 390, 768 and 1280 px",
     async run({ page, restUrl, capture }) {
       await onEveryScreen(page, async (screen) => {
         for (const path of screenPaths) {

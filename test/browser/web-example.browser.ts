@@ -141,7 +141,7 @@ export const webExampleChecks: readonly Check[] = [
     run: (browsing) => requireErrorsShown(browsing),
   },
   {
-    name: "the web example has no axe violations and fits at 390, 768 and 1280 px, light and dark",
+    name: "the web example has no axe violations and fits at 390, 768 and 1280 px",
     async run({ page, capture, webUrl }) {
       await onEveryScreen(page, async (screen) => {
         await signIn(page, webUrl, "ada");
