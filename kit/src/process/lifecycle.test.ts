@@ -37,6 +37,27 @@ test("the readiness response has the current version, the liveness response has 
   expect(await read("ready")).toEqual({ status: "ready", supergraph: "b" });
 });
 
+test.runIf(process.platform === "linux")(
+  "a process accepts several connections in one iteration of the event loop, and drains all of them",
+  async () => {
+    let accepted = 0;
+    let acceptedAtOnce = 0;
+    const prepare = (server: Server) => void server.on("connection", () => accepted++);
+    const server = await start({ prepare });
+    const sockets = Array.from({ length: 200 }, () => connect(server.port, "127.0.0.1"));
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    while (accepted < sockets.length) {
+      const before = accepted;
+      await new Promise(setImmediate);
+      acceptedAtOnce = Math.max(acceptedAtOnce, accepted - before);
+    }
+    expect(acceptedAtOnce).toBeGreaterThan(3);
+    const closed = sockets.map((socket) => once(socket.resume(), "close"));
+    await server.drain();
+    await Promise.all(closed);
+  },
+);
+
 test("a readiness check that throws is not ready", async () => {
   const { url } = await start({ isReady: () => Promise.reject(new Error("no database")) });
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);

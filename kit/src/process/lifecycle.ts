@@ -1,6 +1,6 @@
 // Starts, drains and stops the HTTP server of a process.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { type AddressInfo, Server as NetServer } from "node:net";
+import { type AddressInfo, type ListenOptions, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer } from "./node-http.ts";
 import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
@@ -109,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.requestTimeout = options.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
   options.prepare?.(server, pendingResponses.ofConnection);
-  await listen(server, options);
+  const acceptors = await listen(server, options);
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
@@ -117,7 +117,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     pendingResponses.closeConnections();
     log.info({ drainDelayMs, shutdownGraceMs }, "draining");
     await wait(drainDelayMs);
-    await closeServer(server, pendingResponses, shutdownGraceMs);
+    await closeServer(server, acceptors, pendingResponses, shutdownGraceMs);
     await options.close();
     log.info("stopped");
   }
@@ -205,10 +205,41 @@ async function isReadyWithoutError(options: ServerOptions): Promise<boolean> {
   }
 }
 
-function listen(server: Server, options: ServerOptions): Promise<void> {
+/**
+ * Listening sockets of one port, between which Linux divides new connections. Node accepts one connection of each in an iteration of the event loop
+ * (docs/overload.md#new-connections).
+ */
+const acceptorCount = 8;
+
+/** @returns all that listen, `server` included. */
+async function listen(server: Server, options: ServerOptions): Promise<readonly NetServer[]> {
+  const { host } = options;
+  const first = new NetServer();
+  await listenOn(first, { host, port: options.port }).catch((error) => Promise.reject(toListenError(error, options)));
+  const { port } = first.address() as AddressInfo;
+  // Sockets that share a port exclude only those that do not: without this one, a second process with the same port would get a part of the connections.
+  await new Promise((resolve) => first.close(resolve));
+  try {
+    await listenOn(server, { host, port, reusePort: true });
+  } catch {
+    // Not on this system.
+    await listenOn(server, { host, port }).catch((error) => Promise.reject(toListenError(error, options)));
+    return [server];
+  }
+  // The options that `node:http` gives its own.
+  const others = Array.from({ length: acceptorCount - 1 }, () => new NetServer({ allowHalfOpen: true, noDelay: true }));
+  for (const other of others) other.on("connection", (socket) => server.emit("connection", socket));
+  await Promise.all(others.map((other) => listenOn(other, { host, port, reusePort: true })));
+  return [server, ...others];
+}
+
+function listenOn(server: NetServer, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, options)));
-    server.listen({ port: options.port, host: options.host }, resolve);
+    server.once("error", reject);
+    server.listen(options, () => {
+      server.off("error", reject);
+      resolve();
+    });
   });
 }
 
@@ -228,10 +259,17 @@ const idleSweepIntervalMs = 50;
  * Idle connections remain open until the pending responses are sent, so that none is closed while its client sends a request (its response has
  * `Connection: close`). Those with an incomplete request, or without any, are closed a second later, all others after `graceMs`.
  */
-async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
+async function closeServer(
+  server: Server,
+  acceptors: readonly NetServer[],
+  pending: PendingResponseList,
+  graceMs: number,
+): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
   // Not `server.close`, which closes idle connections too.
-  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  const closed = Promise.all(
+    acceptors.map((acceptor) => new Promise((resolve) => NetServer.prototype.close.call(acceptor, resolve))),
+  );
   await pending.settled();
   const idleSweep = setInterval(() => server.closeIdleConnections(), idleSweepIntervalMs);
   // `idleSweep` closes those that become idle later.
