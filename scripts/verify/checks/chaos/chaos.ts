@@ -5,7 +5,7 @@ import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
 import { auditComments, selectTextsOf } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, type Failure, startClients } from "../../traffic/clients.ts";
-import { auditOrders, type ConfirmedOrder } from "../../traffic/order-audit.ts";
+import { auditOrders, type AuditedOrder } from "../../traffic/order-audit.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
 import { type ChaosPlatform, type Replica, startChaosPlatform } from "./chaos-platform.ts";
 import { begin } from "./faults.ts";
@@ -91,7 +91,7 @@ async function verifySchedules(
   await postgres.query("orders", "truncate orders, order_lines, idempotency_records");
   await postgres.query("orders", "update products set stock = $1", [initialStock]);
   const processes = [...services.flatMap(({ replicas }) => replicas), gateway, restProxy];
-  const orders: ConfirmedOrder[] = [];
+  const orders: AuditedOrder[] = [];
   for (let seed = options.seed; seed < options.seed + options.schedules; seed++) {
     const schedule = createSchedule(seed, options.seconds, options.faults);
     print(`\nseed ${seed}\n${schedule.map((fault) => `  ${describeFault(fault)}`).join("\n")}`);
@@ -150,7 +150,7 @@ interface Outcome {
   readonly seed: number;
   readonly clients: Clients;
   /** Of this schedule and those before. */
-  readonly orders: readonly ConfirmedOrder[];
+  readonly orders: readonly AuditedOrder[];
   readonly active: readonly ActiveFault[];
   readonly startMs: number;
   readonly before: ProcessMetrics;
