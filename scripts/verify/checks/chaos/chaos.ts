@@ -156,10 +156,7 @@ interface Outcome {
   readonly before: ProcessMetrics;
 }
 
-async function judge(
-  outcome: Outcome,
-  run: Pick<VerificationRun, "claim" | "print" | "isControl" | "onCleanup">,
-): Promise<void> {
+async function judge(outcome: Outcome, run: VerificationRun): Promise<void> {
   const { chaosPlatform, processes, seed, clients, orders, active, startMs, before } = outcome;
   const claim = (text: string, holds: boolean, measured: string) =>
     run.claim(`seed ${seed}: ${text}`, holds, { measured, control: "fails" });
@@ -248,11 +245,8 @@ type ProcessMetrics = ReadonlyMap<string, Metrics>;
 
 async function readMetrics(processes: readonly Replica[]): Promise<ProcessMetrics> {
   const read = processes.map(async ({ name, admin }) => {
-    const text = await fetch(`http://${admin}/metrics`).then(
-      (response) => response.text(),
-      () => undefined,
-    );
-    return text === undefined ? [] : [[name, parseMetrics(text)] as const];
+    const response = await fetch(`http://${admin}/metrics`).catch(() => undefined);
+    return response ? [[name, parseMetrics(await response.text())] as const] : [];
   });
   return new Map((await Promise.all(read)).flat());
 }
