@@ -37,6 +37,7 @@ interface RunningSubject extends RunningServer {
   readonly testPath: string;
 }
 
+/** `routesFile`: from this folder. */
 const proxies = {
   proxy: { routesFile: "routes.json", testPath: "/v1/test" },
   product: { routesFile: "../../../../supergraph/routes.json", testPath: "/v2/comments" },
