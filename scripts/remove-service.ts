@@ -19,13 +19,7 @@ Deletes services/NAME, what the generated files say of it, and its local databas
   --keep-data   keep the database and its password in the data folder of npm start
   --force       although edits would be lost, or other files depend on it`;
 
-interface RemovalRequest {
-  readonly name: string;
-  readonly keepData: boolean;
-  readonly force: boolean;
-}
-
-function readRequest(args: readonly string[]): RemovalRequest {
+function readRequest(args: readonly string[]) {
   const flag = { type: "boolean", default: false } as const;
   const options = { help: flag, "keep-data": flag, force: flag };
   const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);

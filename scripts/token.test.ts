@@ -46,7 +46,7 @@ test("the issuer's URL comes from the variables, else from the running platform,
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const find = (environment: Record<string, string>) => findIssuerUrl({ DATA_DIR: folder, ...environment });
   expect(find({})).toBe("http://127.0.0.1:4020");
-  acquireRunFile(folder, { issuerUrl: "http://127.0.0.1:5020" });
+  acquireRunFile(folder, "http://127.0.0.1:5020");
   expect(find({})).toBe("http://127.0.0.1:5020");
   expect(find({ ISSUER_PORT: "6020" })).toBe("http://127.0.0.1:6020");
   expect(find({ ISSUER_PORT: "6020", ISSUER_URL: "http://issuer:7020/" })).toBe("http://issuer:7020/");

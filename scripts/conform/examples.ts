@@ -23,11 +23,6 @@ export interface Created {
   readonly exchange: Exchange;
 }
 
-export interface RequestBody {
-  readonly type: string;
-  readonly value: unknown;
-}
-
 /** A user of the seeded data of this repository's services. */
 export const firstUser = 1;
 
@@ -119,7 +114,7 @@ export function itemsOf({ json }: Exchange): readonly unknown[] {
 }
 
 /** Undefined if the operation has none. */
-export function bodyOf({ operation, document }: RestOperation): RequestBody | undefined {
+export function bodyOf({ operation, document }: RestOperation) {
   const [entry] = entriesOf(memberOf(resolveReference(document, operation["requestBody"]), "content"));
   if (entry === undefined) return undefined;
   const [type, media] = entry;
@@ -142,11 +137,8 @@ export function toRequest(operation: RestOperation, as: number): RequestOptions 
   return { as, headers: { "content-type": body.type, ...key }, body: JSON.stringify(body.value) };
 }
 
-/** Sends the example of a route that creates a resource. Undefined if the service rejects it. */
-export async function sendExample(
-  subject: Subject,
-  operation: RestOperation,
-): Promise<{ readonly as: number; readonly exchange: Exchange }> {
+/** Sends the example of a route that creates a resource. */
+export async function sendExample(subject: Subject, operation: RestOperation) {
   const as = subject.nextUser();
   const exchange = await subject.send("POST", toPath(operation), toRequest(operation, as));
   return { as, exchange };

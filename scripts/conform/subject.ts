@@ -38,7 +38,6 @@ export interface RequestOptions {
   readonly as?: number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly headersOnly?: boolean;
 }
 
 export interface Subject extends ServiceContract, RunningService {
@@ -66,9 +65,9 @@ export function createSubject(contract: ServiceContract, service: RunningService
     return issuer.token(String(user), contract.scopes, { exp, jti: randomUUID(), ...claims });
   }
   async function send(method: string, path: string, options: RequestOptions = {}): Promise<Exchange> {
-    const { as, headers = {}, body, headersOnly } = options;
+    const { as, headers = {}, body } = options;
     const authorization = as === undefined ? {} : { authorization: `Bearer ${await tokenOf(as)}` };
-    return exchange({ method, url: `${url}${path}`, headers: { ...authorization, ...headers }, body }, headersOnly);
+    return exchange({ method, url: `${url}${path}`, headers: { ...authorization, ...headers }, body });
   }
   return {
     ...contract,

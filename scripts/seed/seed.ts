@@ -18,6 +18,10 @@ export interface SeedOptions {
   progress(line: string): void;
 }
 
+interface SeedAllOptions extends SeedOptions {
+  readonly truncates: boolean;
+}
+
 interface DatabaseContents {
   readonly service: SeededService;
   readonly scale: number | undefined;
@@ -30,8 +34,6 @@ interface ServiceSeed {
   /** In the order of the statements that insert into them. */
   readonly tables: readonly string[];
 }
-
-type Prepare = (client: pg.Client, tables: readonly string[]) => Promise<unknown>;
 
 /** The mark of a seeded database is the comment on its schema `public`, so that it needs no table. */
 const markPrefix = "seeded at scale ";
@@ -59,7 +61,7 @@ function seedOf(service: SeededService): ServiceSeed {
 
 /** Each database is replaced in one transaction. */
 export async function truncateAndSeed(options: SeedOptions): Promise<void> {
-  await seedAll(servicesIn(options.urls), options, truncate);
+  await seedAll(servicesIn(options.urls), { ...options, truncates: true });
 }
 
 /** Seeds the databases that were never seeded and are empty: a table that a developer emptied remains so. @returns the seeded services. */
@@ -71,7 +73,7 @@ export async function seedEmpty(
   const scale = options.scale ?? presentScale ?? 1;
   const emptyDatabases = contents.filter((database) => database.scale === undefined && !database.hasUnmarkedRows);
   const services = emptyDatabases.map(({ service }) => service);
-  await seedAll(services, { ...options, scale });
+  await seedAll(services, { ...options, scale, truncates: false });
   return services;
 }
 
@@ -114,33 +116,26 @@ async function hasRows(client: pg.Client, service: SeededService): Promise<boole
   return rows[0]?.has_rows === true;
 }
 
-async function seedAll(
-  services: readonly SeededService[],
-  { urls, scale, progress }: SeedOptions,
-  prepare: Prepare = async () => {},
-): Promise<void> {
+async function seedAll(services: readonly SeededService[], options: SeedAllOptions): Promise<void> {
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
-      const description = await connectTo(urls, service, (client) => seedOne(client, service, scale, prepare));
-      progress(`${service}: ${description} in ${formatSeconds(performance.now() - startMs)}`);
+      const description = await connectTo(options.urls, service, (client) => seedOne(client, service, options));
+      const tookSeconds = (performance.now() - startMs) / 1_000;
+      options.progress(`${service}: ${description} in ${tookSeconds.toFixed(1)} s`);
     }),
   );
 }
 
-function truncate(client: pg.Client, tables: readonly string[]): Promise<unknown> {
-  return client.query(`truncate ${tables.join(", ")} cascade`);
-}
-
 /** @returns a description of the rows, such as "200 products, 5,000 orders". */
-async function seedOne(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
+async function seedOne(client: pg.Client, service: SeededService, o: SeedAllOptions): Promise<string> {
   const { sql, tables } = seedOf(service);
   // There is no rollback statement: `withClient` closes the connection after an error, which rolls back.
   await client.query("begin");
-  await prepare(client, tables);
-  await client.query("select set_config('seed.scale', $1, true)", [String(scale)]);
+  if (o.truncates) await client.query(`truncate ${tables.join(", ")} cascade`);
+  await client.query("select set_config('seed.scale', $1, true)", [String(o.scale)]);
   const results = [await client.query(sql)].flat(); // An array for several statements.
-  await client.query(`comment on schema public is '${markPrefix}${scale}'`);
+  await client.query(`comment on schema public is '${markPrefix}${o.scale}'`);
   await client.query("commit");
   await client.query(`analyze ${tables.join(", ")}`);
   const counts = results.filter(({ command }) => command === "INSERT").map(({ rowCount }) => rowCount ?? 0);
@@ -167,8 +162,4 @@ async function connectTo<T>(
     const hint = `If its tables have changed, change services/${service}/seed.sql to match its migrations.`;
     throw new Error(`Seeding ${service} failed: ${String(cause)}\n${hint}`, { cause });
   }
-}
-
-function formatSeconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`;
 }

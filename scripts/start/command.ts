@@ -1,15 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Environment } from "@tributary/kit/process/env";
-import type { Seeding } from "./databases.ts";
 import { findKeys } from "./keys.ts";
-import { runPlatform } from "./run.ts";
-
-export interface CommandOptions {
-  readonly root: string;
-  readonly args: readonly string[];
-  readonly environment: Environment;
-  readonly loadSeeding: () => Promise<Seeding>;
-}
+import { runPlatform, type RunOptions } from "./run.ts";
 
 // One Ctrl-C arrives up to three times: from the terminal, from npm, from the bootstrap. A signal more than 500 ms after
 // the first is a second Ctrl-C.
@@ -19,7 +10,9 @@ const killedExitMs = 2_000;
 const parentPollMs = 500;
 
 /** A second Ctrl-C kills all parts at once. */
-export async function runStartCommand(options: CommandOptions): Promise<never> {
+export async function runStartCommand(
+  options: Pick<RunOptions, "root" | "args" | "environment" | "loadSeeding">,
+): Promise<never> {
   let state: "running" | "stopping" | "killing" = "running";
   const stopping = new AbortController();
   let stoppingSinceMs = 0;
@@ -54,10 +47,8 @@ export async function runStartCommand(options: CommandOptions): Promise<never> {
   const { BOOTSTRAP_PID, NO_COLOR, ...environment } = options.environment;
   onBootstrapExit(Number(BOOTSTRAP_PID), onSignal);
   const exitCode = await runPlatform({
-    root: options.root,
-    args: options.args,
+    ...options,
     environment,
-    loadSeeding: options.loadSeeding,
     isColoured: process.stdout.isTTY && !NO_COLOR,
     keys: findKeys(process.stdin),
     signal: stopping.signal,

@@ -19,8 +19,8 @@ export interface OutputOptions {
 }
 
 export interface StartOutput {
-  line(name: string, text: string): void;
-  raw(text: string): void;
+  readonly line: (name: string, text: string) => void;
+  readonly raw: (text: string) => void;
 }
 
 const colours: readonly Style[] = [

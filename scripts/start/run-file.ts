@@ -6,18 +6,15 @@ import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit
 import { CommandError } from "../command-line.ts";
 import { replaceFile } from "../replace-file.ts";
 
-export interface RunInfo {
-  /** Absent if the start has no issuer. */
-  readonly issuerUrl?: string | undefined;
-}
-
 interface PartIdentity extends ProcessIdentity {
   readonly name: string;
 }
 
 /** The supervisor that uses the data folder, and the processes that it started. */
-interface RunRecord extends RunInfo {
+interface RunRecord {
   readonly supervisor: ProcessIdentity;
+  /** Undefined if the start has no issuer. */
+  readonly issuerUrl: string | undefined;
   readonly parts: readonly PartIdentity[];
 }
 
@@ -34,12 +31,11 @@ const endGraceMs = 3_000;
 const pollMs = 25;
 
 /** @throws CommandError while another supervisor uses the folder. */
-export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
+export function acquireRunFile(dataDir: string, issuerUrl?: string): RunFile {
   const file = fileIn(dataDir);
-  const supervisor = identifySelf();
-  let parts = replaceStaleFile(file, supervisor, info); // At first the processes that a killed supervisor has recorded.
-  const save = () =>
-    replaceFile(file, JSON.stringify({ supervisor, parts, issuerUrl: info.issuerUrl } satisfies RunRecord));
+  const start = { supervisor: identifySelf(), issuerUrl };
+  let parts = replaceStaleFile(file, start); // At first the processes that a killed supervisor has recorded.
+  const save = () => replaceFile(file, JSON.stringify({ ...start, parts } satisfies RunRecord));
   return {
     add(name, pid) {
       const identity = identifyProcess(pid); // Undefined if the process has already ended.
@@ -76,11 +72,11 @@ function fileIn(dataDir: string): string {
  * - Its file may be there already when this start moves `file` away. The moved file is therefore read again, and put back if its supervisor runs.
  * - Its file may appear after this start has moved `file` away. `linkSync`, unlike a rename, fails then.
  */
-function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): readonly PartIdentity[] {
+function replaceStaleFile(file: string, start: Omit<RunRecord, "parts">): readonly PartIdentity[] {
   const previousRun = readRun(file);
   if (previousRun && isRunning(previousRun.supervisor)) throw alreadyRunning(file, previousRun.supervisor.pid);
   const parts = previousRun?.parts ?? [];
-  const run: RunRecord = { supervisor, parts, issuerUrl: info.issuerUrl };
+  const run: RunRecord = { ...start, parts };
   const temporary = `${file}.${process.pid}.tmp`;
   const moved = `${file}.${process.pid}.old`;
   writeFileSync(temporary, JSON.stringify(run));

@@ -173,11 +173,10 @@ async function startDatabases(
   { root, loadSeeding }: RunOptions,
 ): Promise<void> {
   const { partContext, output } = platform.startContext;
-  const print = (name: string, line: string) => output.line(name, line);
   platform.postgres = supervisePostgres({
     directory,
     port: partContext.ports.postgres,
-    print: (line) => print("postgres", line),
+    print: (line) => output.line("postgres", line),
   });
   const { superuserUrl } = await platform.postgres;
   await prepareDatabases({
@@ -188,7 +187,7 @@ async function startDatabases(
     scale: startOptions.scale,
     fresh: startOptions.fresh === "all" ? [] : startOptions.fresh, // prepareStart has deleted all.
     services: startOptions.only.filter(isService),
-    print,
+    print: output.line,
   });
 }
 
@@ -229,7 +228,7 @@ function createLoop(startContext: StartContext, { supervised, root, onApplied }:
   const isAffectedBySaves = (name: PartName) => !isService(name) || substitutes.get(name) !== "remote";
   const hasDatabase = (name: ServiceName) =>
     supervised.has(name) && !substitutes.has(name) && externalOf(name) === undefined;
-  const print = (name: string, line: string) => output.line(name, line);
+  const print = output.line;
   return createDevLoop({
     root,
     dataDir: partContext.dataDir,

@@ -226,7 +226,7 @@ test("leftover processes remain recorded until they are ended, also if the start
 test("the issuer's URL is found by the data folder while its start runs, not after it ends or is killed", () => {
   const folder = newFolder();
   const issuerUrl = "http://127.0.0.1:5020";
-  const run = acquireRunFile(folder, { issuerUrl });
+  const run = acquireRunFile(folder, issuerUrl);
   run.add("users", process.pid);
   expect(findRunningIssuer(folder)).toBe(issuerUrl);
   run.release();

@@ -44,7 +44,7 @@ export async function prepareStart(
   mkdirSync(dataDir, { recursive: true });
   // `npm run token` reads it from run.json.
   const issuerUrl = only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
-  const runFile = acquireRunFile(dataDir, { issuerUrl });
+  const runFile = acquireRunFile(dataDir, issuerUrl);
   try {
     const postgresFolder = join(dataDir, "postgres");
     await endLeftovers(runFile, postgresFolder, output); // Before the ports are checked: these processes may use them.
@@ -57,8 +57,7 @@ export async function prepareStart(
     else if (fresh === "all")
       output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
     const secrets = loadSecrets(dataDir);
-    const print = (name: string, line: string) => output.line(name, line);
-    const readSources = prepareSchemaSources({ root, dataDir, substitutes, print });
+    const readSources = prepareSchemaSources({ root, dataDir, substitutes, print: output.line });
     const inherited = { NODE_COMPILE_CACHE: join(root, ".data", "compile-cache"), ...environment };
     const partContext = { root, ports, dataDir, secrets, inherited, substitutes, addresses, remote, findRemoteIssuer };
     return { partContext, output, readSources, runFile, postgresFolder: hasDatabases ? postgresFolder : undefined };

@@ -1,7 +1,7 @@
 // After the response to a write, a read through the same REST proxy returns nothing older, also from its cache; with a receipt, a read through any.
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { receiptHeader } from "../../kit/src/consistency/receipts.ts";
-import { createRandom } from "../../scripts/verify/checks/chaos/random.ts";
+import { createRandom } from "@tributary/kit/testing/random";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const clientsCount = 16;
@@ -92,7 +92,7 @@ async function writeAndRead(o: { readonly writesByProxy: boolean; readonly opera
     post.isReserved = true;
     const authorization = `Bearer ${ada}`;
     const number = post.title + 1;
-    const isComment = random.next() < 0.5;
+    const isComment = random(2) === 0;
     const response = isComment
       ? await fetch(`${urlOf("comments")}/comments`, {
           method: "POST",
@@ -128,7 +128,7 @@ async function writeAndRead(o: { readonly writesByProxy: boolean; readonly opera
       [`/v1/posts/${id}/comments?limit=1`, "*/*", isCommentStale],
       [`/v2/comments?limit=1&postId=${id}`, "*/*", ({ data }: { data: never }) => isCommentStale(data)],
     ];
-    const [path, accept, isStale] = reads[Math.floor(random.next() * reads.length)]!;
+    const [path, accept, isStale] = reads[random(reads.length)]!;
     const response = await platform.rest("GET", path, { headers: { accept } });
     expect(response.status, path).toBe(200);
     if (response.headers.get("cache-status")?.includes("; hit")) hits++;
@@ -137,8 +137,8 @@ async function writeAndRead(o: { readonly writesByProxy: boolean; readonly opera
 
   async function runClient(): Promise<void> {
     while (started++ < o.operations) {
-      const post = posts[Math.floor(random.next() * posts.length)]!;
-      const isWrite = random.next() < 0.2 && !post.isReserved;
+      const post = posts[random(posts.length)]!;
+      const isWrite = random(5) === 0 && !post.isReserved;
       await (isWrite ? write(post) : read(post));
     }
   }

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vites
 import type { Outbox } from "../../src/feed/outbox.ts";
 import type { FeedPosition } from "../../src/feed/position.ts";
 import type { TestDatabase } from "../../src/testing/database.ts";
-import { connect, createRandom, createRecordedDatabase, makeTrimDue, openTestOutbox } from "../../src/testing/feed.ts";
+import { connect, createRecordedDatabase, makeTrimDue, openTestOutbox } from "../../src/testing/feed.ts";
+import { createRandom } from "../../src/testing/random.ts";
 
 const writerCount = 6;
 const stepCount = 250;

@@ -105,51 +105,43 @@ export const readRules = declareRules("REST", {
     text: "A route with cache: public has Cache-Control with public and a time, and sets no cookie.",
     without: "each REST request reaches the service",
     check: (subject, { expect, skip, absent }) =>
-      forEachRead(
-        subject,
-        skip,
-        async (send) => {
-          const response = await send({ as: undefined });
-          const value = response.headers["cache-control"];
-          if (value === undefined) return absent();
-          const isPublic = /\bpublic\b/.test(value) && /\b(?:s-maxage|max-age)=\d/.test(value);
-          const isExpected = response.status !== 200 || (isPublic && response.headers["set-cookie"] === undefined);
-          expect(response, isExpected, "Cache-Control: public, max-age=…, and no Set-Cookie");
-        },
-        isPublic,
-      ),
+      forEachPublicRead(subject, skip, async (send) => {
+        const response = await send({ as: undefined });
+        const value = response.headers["cache-control"];
+        if (value === undefined) return absent();
+        const isPublic = /\bpublic\b/.test(value) && /\b(?:s-maxage|max-age)=\d/.test(value);
+        const isExpected = response.status !== 200 || (isPublic && response.headers["set-cookie"] === undefined);
+        expect(response, isExpected, "Cache-Control: public, max-age=…, and no Set-Cookie");
+      }),
   },
   "cache-same": {
     text: "A route with cache: public has the same response for all callers, or Vary: Authorization.",
     needs: "tokens",
     check: (subject, { expect, skip }) =>
-      forEachRead(
-        subject,
-        skip,
-        async (send) => {
-          const anonymous = await send({ as: undefined });
-          const varies = /\bauthorization\b|^\*$/i.test(anonymous.headers["vary"] ?? "");
-          for (const as of [firstUser, firstUser + 1]) {
-            const { status, text } = await send({ as });
-            const isSame = status === anonymous.status && text === anonymous.text;
-            expect(anonymous, isSame || varies, `as user ${as} gets: ${status} ${text.slice(0, 200)}`);
-          }
-        },
-        isPublic,
-      ),
+      forEachPublicRead(subject, skip, async (send) => {
+        const anonymous = await send({ as: undefined });
+        const varies = /\bauthorization\b|^\*$/i.test(anonymous.headers["vary"] ?? "");
+        for (const as of [firstUser, firstUser + 1]) {
+          const { status, text } = await send({ as });
+          const isSame = status === anonymous.status && text === anonymous.text;
+          expect(anonymous, isSame || varies, `as user ${as} gets: ${status} ${text.slice(0, 200)}`);
+        }
+      }),
   },
 });
 
 type SendRead = (options?: RequestOptions, method?: string) => Promise<Exchange>;
+type CheckRead = (send: SendRead, readable: Readable) => Promise<void>;
 
-function isPublic({ settings }: RestOperation): boolean {
-  return settings.cache === "public";
+/** Of the routes with `cache: public`. */
+function forEachPublicRead(subject: Subject, skip: RuleReport["skip"], check: CheckRead): Promise<void> {
+  return forEachRead(subject, skip, check, ({ settings }) => settings.cache === "public");
 }
 
 async function forEachRead(
   subject: Subject,
   skip: RuleReport["skip"],
-  check: (send: SendRead, readable: Readable) => Promise<void>,
+  check: CheckRead,
   isChecked: (operation: RestOperation) => boolean = () => true,
 ): Promise<void> {
   const readables = (await findReadables(subject, skip)).filter(({ operation }) => isChecked(operation));
@@ -173,15 +165,8 @@ async function findLists(subject: Subject, skip: RuleReport["skip"]): Promise<re
 export function readUnknown(subject: Subject): Promise<readonly Exchange[]> {
   const reads = operationsOf(subject, "GET").filter(({ template }) => template.endsWith("}"));
   const as = subject.issuer === undefined ? undefined : firstUser;
-  return Promise.all(
-    reads.map((operation) =>
-      subject.send(
-        "GET",
-        toPath(operation, () => unknownId),
-        { as },
-      ),
-    ),
-  );
+  const paths = reads.map((operation) => toPath(operation, () => unknownId));
+  return Promise.all(paths.map((path) => subject.send("GET", path, { as })));
 }
 
 /** As many pages as the items of the large one need. */

@@ -12,33 +12,14 @@ export interface RemoteLink {
   watch(parts: readonly Pick<SupervisedPart, "restart">[], print: (line: string) => void): Promise<void>;
 }
 
-export interface RemoteLinkOptions {
-  readonly environment: Environment;
-  readonly signal: AbortSignal;
-}
-
 const probeEveryMs = 3_000;
 
 /** @throws CommandError if the URL is not that of a gateway, or its issuer is unknown. */
 export async function discoverRemote(
   { graphqlUrl }: RemoteAddresses,
-  { environment, signal }: RemoteLinkOptions,
+  { environment, signal }: { readonly environment: Environment; readonly signal: AbortSignal },
 ): Promise<RemoteLink> {
   let probe: RemoteProbe = await probeRemote(graphqlUrl, environment);
-
-  /** Also ends at a CommandError, which only the developer can correct. */
-  async function probeUntilUp(print: (line: string) => void): Promise<void> {
-    while (probe.kind === "down") {
-      await sleep(probeEveryMs, undefined, { signal });
-      try {
-        probe = await probeRemote(graphqlUrl, environment);
-      } catch (error) {
-        if (!(error instanceof CommandError)) throw error;
-        print(error.message);
-        return;
-      }
-    }
-  }
 
   return {
     issuer: () => (probe.kind === "up" ? probe.issuer : undefined),
@@ -46,15 +27,18 @@ export async function discoverRemote(
       if (probe.kind === "up") return;
       print(`WARNING: the remote ${graphqlUrl} does not respond (${probe.cause}). Its fields are null until it does.`);
       try {
-        await probeUntilUp(print);
+        while (probe.kind === "down") {
+          await sleep(probeEveryMs, undefined, { signal });
+          probe = await probeRemote(graphqlUrl, environment);
+        }
       } catch (error) {
         if (signal.aborted) return;
-        throw error;
+        // Only the developer can correct a CommandError.
+        if (!(error instanceof CommandError)) throw error;
+        return print(error.message);
       }
-      const lastProbe = probe as RemoteProbe;
-      if (lastProbe.kind === "down") return;
       print(`the remote ${graphqlUrl} responds now`);
-      if (lastProbe.issuer === undefined) return;
+      if (probe.issuer === undefined) return;
       await Promise.all(parts.map((part) => part.restart("the issuer of the remote's tokens is known now")));
     },
   };

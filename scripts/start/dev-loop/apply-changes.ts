@@ -25,7 +25,7 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
   const { root, dataDir, services, parts, gatewaySwapMs, print } = options;
   const { readSources = () => readSubgraphs(root, services) } = options;
   const schemaState = createSchemaState({ readSources, dataDir, gatewaySwapMs, print });
-  const warnOfBreakingChanges = createBreakingChangeWarner({ root, services, print });
+  const warnOfBreakingChanges = createBreakingChangeWarner(root, services, print);
 
   async function restartParts(names: ReadonlySet<PartName>, cause: string): Promise<boolean> {
     const selected = [...parts].filter(([name]) => names.has(name));

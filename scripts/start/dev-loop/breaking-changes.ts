@@ -5,20 +5,14 @@ import type { PlatformState } from "../../../supergraph/changes/platform-state.t
 import type { GitBase } from "../../../supergraph/changes/git-base.ts";
 import type { Subgraph } from "../../../supergraph/subgraphs.ts";
 
-export interface BreakingChangeOptions {
-  readonly root: string;
-  readonly services: readonly Subgraph[];
-  print(name: string, line: string): void;
-}
-
 const changesMax = 3;
 
 /** Warns once for each set of changes, and once when all of them are reverted. Without git it does nothing. */
-export function createBreakingChangeWarner({
-  root,
-  services,
-  print,
-}: BreakingChangeOptions): (graph: GraphState) => Promise<void> {
+export function createBreakingChangeWarner(
+  root: string,
+  services: readonly Subgraph[],
+  print: (name: string, line: string) => void,
+): (graph: GraphState) => Promise<void> {
   let cachedBase: { readonly commit: string; readonly state: PlatformState | undefined } | undefined;
   /** Of the last warning or failure, which is not printed again at once. Empty while no change breaks clients. */
   let lastWarningId = "";
@@ -30,7 +24,7 @@ export function createBreakingChangeWarner({
     const { readBaseState } = await import("../../../supergraph/changes/platform-state.ts");
     if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, services) };
     if (cachedBase.state === undefined) return; // That commit has no supergraph/api.graphql.
-    const { id, lines } = await describeBreakingChanges({ base, before: cachedBase.state.graph, now, root });
+    const { id, lines } = await describeBreakingChanges(root, base, cachedBase.state.graph, now);
     if (id === lastWarningId) return;
     lastWarningId = id;
     if (lines.length === 0) print("start", `no change breaks clients of ${base.name} any more`);
@@ -49,20 +43,13 @@ export function createBreakingChangeWarner({
   };
 }
 
-interface BaseComparison {
-  readonly base: GitBase;
-  readonly before: GraphState;
-  readonly now: GraphState;
-  readonly root: string;
-}
-
 /** `id` does not depend on line numbers. Both are empty without breaking changes. */
-async function describeBreakingChanges({
-  base,
-  before,
-  now,
-  root,
-}: BaseComparison): Promise<{ id: string; lines: string[] }> {
+async function describeBreakingChanges(
+  root: string,
+  base: GitBase,
+  before: GraphState,
+  now: GraphState,
+): Promise<{ id: string; lines: string[] }> {
   const { findSchemaChanges } = await import("../../../supergraph/changes/schema-changes.ts");
   const { acceptedChangesFile, applyAcceptedChanges, readAcceptedChanges } =
     await import("../../../supergraph/changes/accepted-changes.ts");

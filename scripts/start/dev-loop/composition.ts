@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
-import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
-import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
 import type { Subgraph, SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import type { ServiceName } from "../parts.ts";
 
@@ -33,12 +31,10 @@ export async function composeSources(
   if (composition.ok) {
     return { ok: true, graph: { ...composition, sources }, warnings: printWarnings(composition.hints), schemas };
   }
-  const baseline = lastValid ? toBaseline(lastValid) : findSchemaBaseline(root);
+  const baseline = lastValid
+    ? { name: "the last save that composed", find: ({ name }: Subgraph) => lastValid.get(name) }
+    : findSchemaBaseline(root);
   return { ok: false, report: reportCompositionErrors(composition.errors, { sources, baseline }), schemas };
-}
-
-function toBaseline(schemas: Schemas): SchemaBaseline {
-  return { name: "the last save that composed", find: ({ name }) => schemas.get(name) };
 }
 
 export type RoutesContent =
@@ -52,15 +48,11 @@ export async function mergeRoutesFromDisk(root: string, services: readonly Subgr
   const withRoutes = services.filter(({ folder, external }) => external || existsSync(join(root, folder, "src")));
   const merged = mergeRoutes(await readRoutes(root, withRoutes));
   if (merged.ok) return { ok: true, content: printRoutes(merged.routes) };
-  return { ok: false, report: await describeErrors(merged.errors) };
+  const { printCompositionError } = await import("../../../supergraph/composition/composition-errors.ts");
+  return { ok: false, report: merged.errors.flatMap((error) => printCompositionError(error).split("\n")) };
 }
 
 /** A service without a schema file has an empty text. */
 export function schemasOf(sources: readonly SubgraphSource[]): Schemas {
   return new Map(sources.map(({ name, sdl = "" }) => [name, sdl]));
-}
-
-async function describeErrors(errors: readonly CompositionError[]): Promise<string[]> {
-  const { printCompositionError } = await import("../../../supergraph/composition/composition-errors.ts");
-  return errors.flatMap((error) => printCompositionError(error).split("\n"));
 }

@@ -1,10 +1,6 @@
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { basename, extname, join } from "node:path";
 
-export interface Watcher {
-  close(): void;
-}
-
 const watchedExtensions = new Set([
   ".ts",
   ".js",
@@ -22,7 +18,7 @@ const ignoredNames = /^[.#]|\.test\.ts$/;
 const foldersMax = 2_000;
 
 /** Watches folders, not files, because editors save by renaming a new file over the old one. A save can cause several calls. */
-export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
+export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): { close(): void } {
   const watchers = new Map<string, FSWatcher>();
 
   function addFolder(folder: string): void {

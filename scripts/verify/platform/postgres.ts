@@ -23,17 +23,14 @@ export interface PlatformPostgres {
 }
 
 /** Starts PostgreSQL with its default settings, so fsync and synchronous_commit are on. Removed when the verification ends. */
-export async function startPostgres(
-  directory: string,
-  run: Pick<VerificationRun, "onCleanup">,
-): Promise<PlatformPostgres> {
-  run.onCleanup(() => removeLocalPostgres(directory));
+export async function startPostgres(directory: string, { onCleanup }: VerificationRun): Promise<PlatformPostgres> {
+  onCleanup(() => removeLocalPostgres(directory));
   const port = await pickFreePort();
   const startServer = () => startLocalPostgres({ directory, port, log: () => {} });
   let server: LocalPostgres = await startServer();
   // The same after every start: the port and the data folder remain.
   const { superuserUrl } = server;
-  run.onCleanup(() => server.stop());
+  onCleanup(() => server.stop());
   return {
     createDatabase: (name) => ensureDatabase(superuserUrl, { name, role: name, password: name }),
     query: <Row extends object>(database: string, text: string, values: readonly unknown[] = []) =>

@@ -5,13 +5,12 @@ import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { textPrefixOf } from "./audit.ts";
 import { type BaseUrl, createHttpClient, type HttpClientResponse } from "./http-client.ts";
 import { startLoad } from "./open-loop.ts";
-import type { ConfirmedOrder } from "./order-audit.ts";
+import type { AuditedOrder } from "./order-audit.ts";
 import { commentAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
 
 /** A response that is not as expected, or none. */
 export interface Failure {
   readonly name: string;
-  readonly isWrite: boolean;
   readonly dueMs: number;
   readonly endMs: number;
   /**
@@ -25,7 +24,7 @@ export interface Clients {
   /** The number of requests that have a response. */
   readonly sent: number;
   readonly failures: readonly Failure[];
-  readonly orders: readonly ConfirmedOrder[];
+  readonly orders: readonly AuditedOrder[];
   readonly comments: ReadonlySet<string>;
   /** Sends nothing new. Resolves once each order is confirmed. @throws Error if one is not confirmed within a minute. */
   stop(): Promise<void>;
@@ -48,7 +47,6 @@ type Json = ReturnType<typeof JSON.parse>;
 
 interface Step {
   readonly name: string;
-  readonly isWrite?: true;
   readonly path: string;
   readonly content?: object;
   /** Whether a body without errors is the caller's, and of this request. */
@@ -75,7 +73,7 @@ export async function startClients(o: ClientsOptions): Promise<Clients> {
   const tokens = new Map<string, string>();
   for (const id of userIds) tokens.set(id, await o.tokenOf(id));
   const { send, failures, counts, close } = createSender(o, tokens);
-  const orders: ConfirmedOrder[] = [];
+  const orders: AuditedOrder[] = [];
   const comments = new Set<string>();
   const unconfirmed = new Set<string>();
   const isPlanted = (bug: keyof typeof planted, n: number) => o.isControl === true && n % 20 === planted[bug];
@@ -167,8 +165,7 @@ function createSender({ graphqlUrl, restUrl }: ClientsOptions, tokens: ReadonlyM
       const response = await client.send(request).catch((error: unknown) => String(error));
       counts.sent++;
       const codes = typeof response === "string" ? [response] : findCodes(response, step);
-      if (codes.length > 0)
-        failures.push({ name, isWrite: step.isWrite === true, dueMs, endMs: performance.now(), codes });
+      if (codes.length > 0) failures.push({ name, dueMs, endMs: performance.now(), codes });
       if (codes.length > 0 || typeof response === "string") return undefined;
       const receiptOfResponse = response.headers[receiptHeader.toLowerCase()];
       return { body: JSON.parse(response.text), receipt: [receiptOfResponse].flat()[0] };
@@ -213,9 +210,9 @@ function readStep(n: number, userId: string): Step {
 function orderStep(n: number, userId: string, idempotencyKey: string): Step {
   const lines = [{ sku: skuAt(n), quantity: 1 }];
   const isRight = (body: Json) => readOrder(body).customerId === userId;
-  if (n % 20 < 10) return { name: "an order", isWrite: true, path: "/v2/orders", content: { lines }, isRight };
+  if (n % 20 < 10) return { name: "an order", path: "/v2/orders", content: { lines }, isRight };
   const query = "mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id customer { id } } } }";
-  return { ...graphql("placeOrder", query, { input: { lines, idempotencyKey } }, isRight), isWrite: true };
+  return graphql("placeOrder", query, { input: { lines, idempotencyKey } }, isRight);
 }
 
 /** Of a response of either endpoint. */
@@ -227,17 +224,12 @@ function readOrder(body: Json): { readonly id: string; readonly customerId: stri
 function commentStep(n: number, text: string): Step {
   const postId = postAt(n);
   if (n % 20 < 10) {
-    return {
-      name: "a comment",
-      isWrite: true,
-      path: "/v1/comments",
-      content: { postId, text },
-      isRight: (body) => body.text === text,
-    };
+    const isRight = (body: Json) => body.text === text;
+    return { name: "a comment", path: "/v1/comments", content: { postId, text }, isRight };
   }
   const query = "mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { body } } }";
   const isRight = (body: Json) => body.data.addComment.comment.body === text;
-  return { ...graphql("addComment", query, { input: { postId, body: text } }, isRight), isWrite: true };
+  return graphql("addComment", query, { input: { postId, body: text } }, isRight);
 }
 
 /** The newest comments on the post of `commentStep`, by the other endpoint. @param text of a comment that must be among them. */

@@ -16,12 +16,6 @@ export interface HttpClientResponse {
   readonly text: string;
 }
 
-export interface HttpClient {
-  /** Sends the request once, without retries. @throws Error if no complete response arrives in time. */
-  send(request: HttpClientRequest): Promise<HttpClientResponse>;
-  close(): void;
-}
-
 /** Longer than the default deadline of a request to a service, 10 s, and shorter than that of a client's request to the gateway, 30 s. */
 const timeoutDefaultMs = 15_000;
 
@@ -29,9 +23,10 @@ const timeoutDefaultMs = 15_000;
 export type BaseUrl = string | (() => string);
 
 /** An HTTP client that behaves as in most programs: it reuses connections, opens as many as needed, and obeys `Connection` and `Keep-Alive`. */
-export function createHttpClient(baseUrl: BaseUrl, timeoutMs: number = timeoutDefaultMs): HttpClient {
+export function createHttpClient(baseUrl: BaseUrl, timeoutMs: number = timeoutDefaultMs) {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
+  /** Sends the request once, without retries. @throws Error if no complete response arrives in time. */
   async function send(o: HttpClientRequest): Promise<HttpClientResponse> {
     const { method, path, headers = {}, body, headersOnly = false } = o;
     const { hostname, port } = new URL(typeof baseUrl === "string" ? baseUrl : baseUrl());

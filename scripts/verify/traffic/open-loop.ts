@@ -16,7 +16,7 @@ export interface LoadReport {
   /** Measured from the time at which each request was due, ascending. */
   readonly latenciesMs: readonly number[];
   /** The longest time between a request's due time and its sending: a delay of the load generator. Latencies include it. */
-  readonly sendDelayMsMax: number;
+  readonly lagMs: number;
   readonly failures: ReadonlyMap<string, number>;
 }
 
@@ -61,7 +61,7 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
       if (waitMs > 0) await sleep(waitMs);
       if (stopping.signal.aborted) return;
       requestNumber++;
-      currentWindow.recordSendDelay(dueMs);
+      currentWindow.recordLag(dueMs);
       if (inFlight >= inFlightMax) currentWindow.recordFailure(`not sent: ${inFlightMax} are in flight`);
       else currentWindow.track(sendOne(dueMs, currentWindow));
     }
@@ -87,11 +87,11 @@ function openWindow() {
   const latenciesMs: number[] = [];
   const failures = new Map<string, number>();
   const pending = new Set<Promise<void>>();
-  let sendDelayMsMax = 0;
+  let lagMs = 0;
   return {
     latenciesMs,
-    recordSendDelay(dueMs: number): void {
-      sendDelayMsMax = Math.max(sendDelayMsMax, performance.now() - dueMs);
+    recordLag(dueMs: number): void {
+      lagMs = Math.max(lagMs, performance.now() - dueMs);
     },
     recordFailure(failure: string): void {
       const message = failure.slice(0, failureCharsMax);
@@ -107,7 +107,7 @@ function openWindow() {
       await Promise.all(pending);
       // Several times as fast as with a comparator, so that it delays no request of a next load.
       const ascending = Array.from(Float64Array.from(latenciesMs).sort());
-      return { count: ascending.length, latenciesMs: ascending, sendDelayMsMax, failures };
+      return { count: ascending.length, latenciesMs: ascending, lagMs, failures };
     },
   };
 }
@@ -117,8 +117,8 @@ function describeError(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(String).join(", ") : String(error);
 }
 
-export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: LoadReport): string {
-  const delay = `sent at most ${sendDelayMsMax.toFixed(1)} ms late`;
+export function describeLoad({ count, latenciesMs, lagMs, failures }: LoadReport): string {
+  const delay = `sent at most ${lagMs.toFixed(1)} ms late`;
   return `${count.toLocaleString("en")} requests, ${describeLatencies(latenciesMs)}, ${delay}, failures: ${describeFailures(failures)}`;
 }
 

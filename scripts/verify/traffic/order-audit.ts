@@ -1,36 +1,11 @@
 // Compares the database with the orders that the service confirmed.
 import type { PlatformPostgres } from "../platform/postgres.ts";
 
-interface Line {
-  readonly sku: string;
-  readonly qty: number;
-}
-
-/** An order whose creation the service confirmed to a client. */
-export interface ConfirmedOrder {
+/** An order as it was requested, or as it is stored. */
+export interface AuditedOrder {
   readonly id: string;
   readonly customerId: string;
-  readonly lines: readonly Line[];
-}
-
-export interface OrderAudit {
-  readonly confirmed: number;
-  /** Confirmed orders that the database does not contain. */
-  readonly lost: number;
-  /** Orders in the database that were never confirmed to a client, and orders that were confirmed more than once. */
-  readonly duplicated: number;
-  /** Confirmed orders whose stored customer or lines differ from the request. */
-  readonly changed: number;
-  /** Products whose stock differs from the initial stock minus the ordered quantities. */
-  readonly stockWrong: number;
-  /** Idempotency records without an order of the same customer, and orders without a record. */
-  readonly recordsWrong: number;
-}
-
-interface StoredOrder {
-  readonly id: string;
-  readonly customerId: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly { readonly sku: string; readonly qty: number }[];
 }
 
 /** $1 is the initial stock of each product. */
@@ -40,13 +15,13 @@ const selectWrongStock = `select p.sku from products p left join order_lines l o
 const selectWrongRecords = `select 1 from idempotency_keys r full join orders o on o.id = r.entity_id and o.customer_id = r.caller_id
   where o.id is null or r.entity_id is null`;
 
-/** Compares the database with the confirmed orders. Call it when no order is in flight. */
+/** Compares the database with the orders that the service confirmed to clients. Call it when no order is in flight. */
 export async function auditOrders(
   postgres: PlatformPostgres,
-  confirmed: readonly ConfirmedOrder[],
+  confirmed: readonly AuditedOrder[],
   initialStock: number,
-): Promise<OrderAudit> {
-  const stored = await postgres.query<StoredOrder>(
+) {
+  const stored = await postgres.query<AuditedOrder>(
     "orders",
     `select o.id, o.customer_id as "customerId", json_agg(json_build_object('sku', l.sku, 'qty', l.quantity) order by l.sku) as lines
       from orders o left join order_lines l on l.order_id = o.id group by o.id`,
@@ -59,10 +34,15 @@ export async function auditOrders(
   const changed = confirmedAndStored.filter((order) => describe(order) !== describe(storedById.get(order.id)));
   return {
     confirmed: confirmed.length,
+    /** Confirmed orders that the database does not contain. */
     lost: confirmed.length - confirmedAndStored.length,
+    /** Orders in the database that were never confirmed to a client, and orders that were confirmed more than once. */
     duplicated: neverConfirmed.length + confirmedAgain,
+    /** Confirmed orders whose stored customer or lines differ from the request. */
     changed: changed.length,
+    /** Products whose stock differs from the initial stock minus the ordered quantities. */
     stockWrong: await countRows(postgres, selectWrongStock, [initialStock]),
+    /** Idempotency records without an order of the same customer, and orders without a record. */
     recordsWrong: await countRows(postgres, selectWrongRecords),
   };
 }
@@ -72,7 +52,7 @@ async function countRows(postgres: PlatformPostgres, sql: string, values: readon
   return rows.length;
 }
 
-function describe(order: StoredOrder | undefined): string {
+function describe(order: AuditedOrder | undefined): string {
   const lines = order?.lines.map(({ sku, qty }) => `${sku} ${qty}`).toSorted();
   return JSON.stringify([order?.customerId, lines]);
 }

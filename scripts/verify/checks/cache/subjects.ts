@@ -26,7 +26,7 @@ interface RunningServer {
  * @param isControl starts it without a working cache: the origin itself, or a proxy that stores no response.
  */
 export async function startSubject(subject: Subject, origin: string, isControl: boolean): Promise<RunningSubject> {
-  if (subject !== "cache") return startProxy(proxies[subject], origin, isControl);
+  if (subject !== "cache") return startProxy(subject, origin, isControl);
   if (isControl) return { url: origin, testPath: `${origin}/test`, stop: async () => {} };
   const standalone = createStandalone({ origin: new URL(origin), nowMs: Date.now });
   const { url, stop } = await startOrigin(standalone.handler);
@@ -37,28 +37,19 @@ interface RunningSubject extends RunningServer {
   readonly testPath: string;
 }
 
-interface SubjectProxy {
-  readonly routesFile: string;
-  readonly testPath: string;
-}
-
-const proxies: Readonly<Record<Exclude<Subject, "cache">, SubjectProxy>> = {
-  proxy: { routesFile: join(import.meta.dirname, "routes.json"), testPath: "/v1/test" },
-  product: {
-    routesFile: join(import.meta.dirname, "../../../../supergraph/routes.json"),
-    testPath: "/v2/comments",
-  },
+/** `routesFile`: from this folder. */
+const proxies = {
+  proxy: { routesFile: "routes.json", testPath: "/v1/test" },
+  product: { routesFile: "../../../../supergraph/routes.json", testPath: "/v2/comments" },
 };
 
 /** Every cache entry counts as more than 2,048 bytes (`toEntry` in rest-proxy/src/cache/entry.ts), so the control's proxy stores no response. */
 const controlEnvironment = { CACHE_ENTRY_BYTES_MAX: "1024" };
 
 /** The proxy inherits no environment variable, so all settings but these have their defaults. */
-async function startProxy(
-  { routesFile, testPath }: SubjectProxy,
-  origin: string,
-  isControl: boolean,
-): Promise<RunningSubject> {
+async function startProxy(subject: keyof typeof proxies, origin: string, isControl: boolean): Promise<RunningSubject> {
+  const { testPath } = proxies[subject];
+  const routesFile = join(import.meta.dirname, proxies[subject].routesFile);
   const { services } = createRouteTable(loadRoutes(routesFile));
   const addresses = services.map((name) => ({ name, restUrl: origin, graphqlUrl: origin, feedUrl: undefined }));
   const port = await pickFreePort();

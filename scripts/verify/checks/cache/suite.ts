@@ -20,15 +20,6 @@ export interface SuiteTest {
 /** By id: true, or the kind of failure (`Setup` for a request that prepares the test, `Assertion`, or an error's name) with its message. */
 export type SuiteResults = Readonly<Record<string, true | readonly [kind: string, message: string]>>;
 
-export interface Suite {
-  /** All tests but those for browsers. */
-  readonly tests: readonly SuiteTest[];
-  /** The origin to which the tests configure the responses. It serves every path also under `/rest/v<N>`, where the REST proxy expects it. */
-  readonly origin: RequestListener;
-  /** Runs all tests. One run at a time: the suite keeps its state in module variables. */
-  run(urls: SuiteUrls): Promise<SuiteResults>;
-}
-
 /** Base URLs, without a slash at the end. */
 interface SuiteUrls {
   /** Of the cache to test. */
@@ -65,7 +56,7 @@ const chunkSize = 100;
 /** As the proxy forwards the path of a test: with the prefix of a service's REST endpoint, for a product's route with its path instead of `/test`. */
 const forwardedPath = /^\/rest\/v\d+\/\w+(?=\/)/;
 
-export async function loadSuite(): Promise<Suite> {
+export async function loadSuite() {
   const tests = await loadTests();
   const config = (await load("client/config.mjs")) as ClientConfig;
   const { makeCacheTest, testResults } = (await load("client/test.mjs")) as TestRunner;
@@ -75,7 +66,8 @@ export async function loadSuite(): Promise<Suite> {
   return {
     tests,
     origin: await loadOrigin(),
-    async run({ cache, testPath, origin }) {
+    /** Runs all tests. One run at a time: the suite keeps its state in module variables. */
+    async run({ cache, testPath, origin }: SuiteUrls): Promise<SuiteResults> {
       config.setBaseUrl(cache);
       config.setFetch((url, init) => {
         const isTestRequest = url.startsWith(`${cache}/test/`);
@@ -92,6 +84,7 @@ export async function loadSuite(): Promise<Suite> {
   };
 }
 
+/** All tests but those for browsers. */
 async function loadTests(): Promise<readonly SuiteTest[]> {
   const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly TestGroup[] };
   const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: TestGroup };
@@ -99,10 +92,16 @@ async function loadTests(): Promise<readonly SuiteTest[]> {
   return tests.filter((test) => !test.browser_only);
 }
 
-/** The origin: the request handlers of the suite's server, and the recorded requests of each test. */
+/**
+ * The origin to which the tests configure the responses: the request handlers of the suite's server, and the recorded requests of each test. It
+ * serves every path also under `/rest/v<N>`, where the REST proxy expects it.
+ */
 async function loadOrigin(): Promise<RequestListener> {
   const handlers = new Map<string | undefined, Handle>();
-  for (const name of ["config", "test"]) handlers.set(name, await loadHandler(name));
+  for (const name of ["config", "test"]) {
+    const { default: handle } = (await load(`server/handle-${name}.mjs`)) as { readonly default: Handle };
+    handlers.set(name, handle);
+  }
   const { stash } = (await load("server/utils.mjs")) as { readonly stash: ReadonlyMap<string | undefined, unknown> };
   // The suite's own handler logs a warning for each test that sends nothing to the origin.
   handlers.set("state", ([testId], _request, response) => {
@@ -129,11 +128,6 @@ function setTypeOfErrors(response: ServerResponse): void {
     if (status >= 400) response.setHeader("Content-Type", "application/problem+json");
     return writeHead(status, ...rest);
   };
-}
-
-async function loadHandler(name: string): Promise<Handle> {
-  const { default: handle } = (await load(`server/handle-${name}.mjs`)) as { readonly default: Handle };
-  return handle;
 }
 
 /**

@@ -56,10 +56,7 @@ const allHosts = ["127.0.0.2", "127.0.0.3", "127.0.0.4"];
 const deadHost = "127.0.0.9";
 
 /** It is stopped, and its data deleted, when the verification ends. @param logs a folder for the output of each process, one file each. */
-export async function startChaosPlatform(
-  run: Pick<VerificationRun, "onCleanup">,
-  logs: string | undefined,
-): Promise<ChaosPlatform> {
+export async function startChaosPlatform(run: VerificationRun, logs: string | undefined): Promise<ChaosPlatform> {
   const { onCleanup } = run;
   const folder = mkdtempSync(join(tmpdir(), "tributary-chaos-"));
   onCleanup(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,7 +67,7 @@ export async function startChaosPlatform(
   onCleanup(() => issuer.stop());
   const postgres = await startPostgres(join(folder, "postgres"), run);
   const databaseUrls = await createDatabases(postgres);
-  const dns = createDnsOverrides(onCleanup);
+  const dns = createDnsOverrides(folder);
 
   async function startReplica(name: string, part: PartFolder, environment: Environment): Promise<Replica> {
     const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
@@ -102,11 +99,10 @@ export async function startChaosPlatform(
     const proxies = await Promise.all(replicas.map(({ url }, index) => startFaultProxy(hosts[index] ?? "", port, url)));
     onCleanup(() => proxies.forEach((proxy) => proxy.close()));
     const hostName = `${name}.test`;
-    const replaceAddress = (replica: number | undefined) =>
-      dns.publish(
-        hostName,
-        hosts.map((host, index) => (index === replica ? deadHost : host)),
-      );
+    const replaceAddress = (replica: number | undefined) => {
+      const addresses = hosts.map((host, index) => (index === replica ? deadHost : host));
+      dns.publish(hostName, addresses);
+    };
     replaceAddress(undefined);
     const restUrl = `http://${hostName}:${port}`;
     const feedUrl = replicas.map((replica) => replica.feedUrl).join(",");

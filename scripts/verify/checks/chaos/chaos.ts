@@ -5,7 +5,7 @@ import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { hasLoopbackNetwork } from "../../platform/test-dns.ts";
 import { auditComments, selectTextsOf } from "../../traffic/audit.ts";
 import { clientScopes, type Clients, type Failure, startClients } from "../../traffic/clients.ts";
-import { auditOrders, type ConfirmedOrder } from "../../traffic/order-audit.ts";
+import { auditOrders, type AuditedOrder } from "../../traffic/order-audit.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
 import { type ChaosPlatform, type Replica, startChaosPlatform } from "./chaos-platform.ts";
 import { begin } from "./faults.ts";
@@ -91,7 +91,7 @@ async function verifySchedules(
   await postgres.query("orders", "truncate orders, order_lines, idempotency_records");
   await postgres.query("orders", "update products set stock = $1", [initialStock]);
   const processes = [...services.flatMap(({ replicas }) => replicas), gateway, restProxy];
-  const orders: ConfirmedOrder[] = [];
+  const orders: AuditedOrder[] = [];
   for (let seed = options.seed; seed < options.seed + options.schedules; seed++) {
     const schedule = createSchedule(seed, options.seconds, options.faults);
     print(`\nseed ${seed}\n${schedule.map((fault) => `  ${describeFault(fault)}`).join("\n")}`);
@@ -150,16 +150,13 @@ interface Outcome {
   readonly seed: number;
   readonly clients: Clients;
   /** Of this schedule and those before. */
-  readonly orders: readonly ConfirmedOrder[];
+  readonly orders: readonly AuditedOrder[];
   readonly active: readonly ActiveFault[];
   readonly startMs: number;
   readonly before: ProcessMetrics;
 }
 
-async function judge(
-  outcome: Outcome,
-  run: Pick<VerificationRun, "claim" | "print" | "isControl" | "onCleanup">,
-): Promise<void> {
+async function judge(outcome: Outcome, run: VerificationRun): Promise<void> {
   const { chaosPlatform, processes, seed, clients, orders, active, startMs, before } = outcome;
   const claim = (text: string, holds: boolean, measured: string) =>
     run.claim(`seed ${seed}: ${text}`, holds, { measured, control: "fails" });
@@ -248,11 +245,8 @@ type ProcessMetrics = ReadonlyMap<string, Metrics>;
 
 async function readMetrics(processes: readonly Replica[]): Promise<ProcessMetrics> {
   const read = processes.map(async ({ name, admin }) => {
-    const text = await fetch(`http://${admin}/metrics`).then(
-      (response) => response.text(),
-      () => undefined,
-    );
-    return text === undefined ? [] : [[name, parseMetrics(text)] as const];
+    const response = await fetch(`http://${admin}/metrics`).catch(() => undefined);
+    return response ? [[name, parseMetrics(await response.text())] as const] : [];
   });
   return new Map((await Promise.all(read)).flat());
 }

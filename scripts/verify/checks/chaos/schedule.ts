@@ -1,5 +1,5 @@
 // A schedule is data: the same seed gives the same faults at the same times.
-import { createRandom } from "./random.ts";
+import { createRandom } from "@tributary/kit/testing/random";
 
 export const faultKinds = [
   "freeze-replica",
@@ -29,7 +29,7 @@ export interface Fault {
 const slotMs = 12_000;
 const durationMinMs = 500;
 const durationMaxMs = 4_000;
-const secondFaultShare = 0.3;
+const secondFaultPercent = 30;
 
 export function createSchedule(
   seed: number,
@@ -41,17 +41,17 @@ export function createSchedule(
   // Each kind once before any kind again, and never the same one twice at a time.
   const deal = () => {
     if (undealt.length < 2) undealt = [...undealt, ...kinds.filter((kind) => !undealt.includes(kind))];
-    return undealt.splice(random.integer(0, undealt.length - 1), 1)[0] as FaultKind;
+    return undealt.splice(random(undealt.length), 1)[0] as FaultKind;
   };
   const createFault = (atMs: number): Fault => ({
     kind: deal(),
-    target: { service: random.integer(0, 3), replica: random.integer(0, 1), endpoint: random.integer(0, 1) },
-    atMs: atMs + random.integer(0, 500),
-    durationMs: random.integer(durationMinMs, durationMaxMs),
+    target: { service: random(4), replica: random(2), endpoint: random(2) },
+    atMs: atMs + random(501),
+    durationMs: durationMinMs + random(durationMaxMs - durationMinMs + 1),
   });
   const slots = Math.floor((seconds * 1_000) / slotMs);
   return Array.from({ length: slots }, (_, slot) => slot * slotMs).flatMap((atMs) =>
-    kinds.length > 1 && random.next() < secondFaultShare ? [createFault(atMs), createFault(atMs)] : [createFault(atMs)],
+    kinds.length > 1 && random(100) < secondFaultPercent ? [createFault(atMs), createFault(atMs)] : [createFault(atMs)],
   );
 }
 

@@ -4,6 +4,7 @@ import type { ProcessStatus } from "@tributary/kit/process/process-status";
 import { quantile } from "../../../../bench/measure/quantile.ts";
 import { pollUntil } from "@tributary/kit/testing/poll-until";
 import { createHttpClient } from "../../traffic/http-client.ts";
+import { measureInTime } from "../../traffic/measure-in-time.ts";
 import { describeFailures, describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
 import type { VerificationRun } from "../../verification.ts";
 import type { ChaosPlatform, Replica } from "./chaos-platform.ts";
@@ -23,9 +24,6 @@ const warmUpMs = 15_000;
 const frozenTimes = { settleMs: 2_000, measuredMs: 3_000 };
 const rejectionMsMax = 50;
 const rejected = "rejected, with the time to retry after";
-/** If requests are sent later than this, the latencies measure the machine. */
-const lagMsMax = 20;
-const attemptsMax = 5;
 /** An ejected replica is probed after 1, 2, 4, 8 and 16 s. */
 const restoredWithinMs = 40_000;
 
@@ -50,7 +48,7 @@ export async function verifySlowReplica(chaosPlatform: ChaosPlatform, run: Verif
     return { ...report, requestsPerRead: requests / (unknownUser - readsBefore) };
   };
   for (const [slowness, delayMs] of Object.entries(slowMs)) {
-    const [healthy, slow] = await repeatIfLate(run, async () => [
+    const [healthy, slow] = await measureInTime(run, async () => [
       await measureSlow(healthyMs, 0),
       await measureSlow(delayMs, run.isControl ? proxies.length : 1),
     ]);
@@ -84,7 +82,7 @@ export async function verifyFrozenService(chaosPlatform: ChaosPlatform, run: Ver
     signalAll("SIGSTOP");
   };
   const thaw = async () => signalAll("SIGCONT");
-  const [frozen, back] = await repeatIfLate(run, async () => [
+  const [frozen, back] = await measureInTime(run, async () => [
     await measure(chaosPlatform, freeze, frozenTimes),
     await measure(chaosPlatform, thaw, frozenTimes),
   ]);
@@ -99,21 +97,6 @@ export async function verifyFrozenService(chaosPlatform: ChaosPlatform, run: Ver
     measured: describeFailures(back.failures),
     control: "holds",
   });
-}
-
-/** @throws Error if the load is late five times. */
-async function repeatIfLate<Report extends LoadReport>(
-  { print, isControl }: VerificationRun,
-  measureBoth: () => Promise<readonly [Report, Report]>,
-): Promise<readonly [Report, Report]> {
-  for (let attempt = 1; ; attempt++) {
-    const reports = await measureBoth();
-    const lagMs = Math.max(...reports.map(({ sendDelayMsMax }) => sendDelayMsMax));
-    if (isControl || lagMs <= lagMsMax) return reports;
-    const problem = `Requests were sent up to ${lagMs.toFixed(0)} ms late: the run is void`;
-    if (attempt === attemptsMax) throw new Error(problem);
-    print(`${problem}, and is repeated.`);
-  }
 }
 
 /** Of reads through both endpoints. @param begin called when they have begun. */

@@ -9,14 +9,12 @@ import { defineVerification, SkippedError, type VerificationRun } from "../../ve
 import { runCommand, tryCommand } from "./command.ts";
 import {
   type Container,
-  countRestarts,
-  freezeProcess,
+  freezeUntilRestarted,
   killContainer,
   listContainers,
   readUrl,
   startContainer,
   stopContainer,
-  waitUntilRestarted,
 } from "./containers.ts";
 import { findLargeImages } from "./images.ts";
 import {
@@ -36,8 +34,6 @@ import { verifyRestore } from "./restore-drill.ts";
 const dnsRefreshMs = 6_000;
 /** The pause after a replica is ready again and before the next restart, so that requests reach the replica before another one stops. */
 const settleMs = 1_000;
-/** Without a restart of the frozen container in this time the verification ends with an error. */
-const frozenTimeoutMs = 120_000;
 /** 50 s for the health check of docker-compose.yml, then the start. */
 const recoveredMsMax = 75_000;
 /**
@@ -155,14 +151,11 @@ async function runStep(
   return failures;
 }
 
-/** The process is stopped (SIGSTOP) until its health check ends it, and Docker's restart policy starts it again. */
 async function verifyFreeze(container: Container, step: RunStep, { claim }: VerificationRun): Promise<void> {
   let recoveredMs = Infinity;
   const failures = await step(`${container.name} is frozen`, async () => {
-    const restarts = await countRestarts(container);
     const startMs = performance.now();
-    await freezeProcess(container);
-    await waitUntilRestarted(container, restarts, frozenTimeoutMs);
+    await freezeUntilRestarted(container);
     recoveredMs = performance.now() - startMs;
     await sleep(dnsRefreshMs);
   });

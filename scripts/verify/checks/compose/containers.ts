@@ -11,6 +11,7 @@ export interface Container {
 
 const pollMs = 500;
 const healthyTimeoutMs = 180_000;
+const restartTimeoutMs = 120_000;
 /** Longer than the platform's shutdown timeouts. Docker kills a process that takes longer, and its exit code shows the kill. */
 const stopTimeoutSeconds = 30;
 
@@ -18,15 +19,11 @@ const stopTimeoutSeconds = 30;
 export async function listContainers(project: string, part: string): Promise<readonly Container[]> {
   const projectFilter = ["--filter", `label=com.docker.compose.project=${project}`];
   const partFilter = ["--filter", `label=com.docker.compose.service=${part}`];
-  const format = '{{.ID}} {{.Label "com.docker.compose.container-number"}}';
+  const format = '{{.Label "com.docker.compose.container-number"}} {{.ID}}';
   const out = await runCommand(["docker", "ps", "--all", "--format", format, ...projectFilter, ...partFilter]);
   const lines = out.split("\n").filter((line) => line !== "");
-  const numbered = lines.map((line) => {
-    const [id = "", number = ""] = line.split(" ");
-    return { id, number };
-  });
-  numbered.sort((a, b) => Number(a.number) - Number(b.number));
-  return numbered.map(({ id, number }) => ({ id, name: `${part} ${number}` }));
+  const numbered = lines.map((line) => line.split(" ")).toSorted(([a], [b]) => Number(a) - Number(b));
+  return numbered.map(([number, id = ""]) => ({ id, name: `${part} ${number}` }));
 }
 
 /** @returns the process's exit code. */
@@ -40,28 +37,21 @@ export async function killContainer({ id }: Container): Promise<void> {
   await runCommand(["docker", "kill", "--signal", "KILL", id]);
 }
 
-/** Stops the process with SIGSTOP, like a hung event loop: its connections remain open and new ones are accepted, but it sends nothing. */
-export async function freezeProcess({ id }: Container): Promise<void> {
+/**
+ * Stops the process with SIGSTOP, like a hung event loop: its connections remain open and new ones are accepted, but it sends nothing. Resolves when
+ * its health check has ended it, Docker's restart policy has started it again, and it is ready. @throws Error if it is not restarted in two minutes.
+ */
+export async function freezeUntilRestarted(container: Container): Promise<void> {
+  const { id, name } = container;
+  const countRestarts = () => runCommand(["docker", "inspect", "--format", "{{.RestartCount}}", id]);
+  const restartsBefore = await countRestarts();
   // The images contain no `kill` program, so the shell's builtin is used. -1 means all processes except the shell and process 1 (kill(2)):
   // process 1 is Docker's init, not Node.
   await runCommand(["docker", "exec", id, "bash", "-c", "kill -STOP -1"]);
-}
-
-/** Resolves when Docker has restarted the container and it is ready. @throws Error if it is not restarted within `timeoutMs`. */
-export async function waitUntilRestarted(
-  container: Container,
-  restartsBefore: number,
-  timeoutMs: number,
-): Promise<void> {
-  const isRestarted = async () => (await countRestarts(container)) !== restartsBefore;
-  if (!(await pollUntil(isRestarted, { everyMs: pollMs, withinMs: timeoutMs })))
-    throw new Error(`${container.name} was not restarted within ${timeoutMs} ms.`);
+  const isRestarted = async () => (await countRestarts()) !== restartsBefore;
+  if (!(await pollUntil(isRestarted, { everyMs: pollMs, withinMs: restartTimeoutMs })))
+    throw new Error(`${name} was not restarted within ${restartTimeoutMs} ms.`);
   await waitUntilHealthy(container);
-}
-
-/** How often Docker has restarted the container by its restart policy. */
-export async function countRestarts({ id }: Container): Promise<number> {
-  return Number(await runCommand(["docker", "inspect", "--format", "{{.RestartCount}}", id]));
 }
 
 /** Resolves when the container is healthy. @throws Error with its last log lines if it is not within three minutes. */

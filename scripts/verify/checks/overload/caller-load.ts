@@ -19,13 +19,7 @@ export interface RequestTemplate {
 export interface LoadPhase {
   readonly name: string;
   readonly seconds: number;
-  readonly streams: readonly LoadStream[];
-}
-
-interface LoadStream {
-  readonly perSecond: number;
-  /** Sent in turn. */
-  readonly requests: readonly RequestTemplate[];
+  readonly streams: readonly { readonly perSecond: number; readonly request: RequestTemplate }[];
 }
 
 interface Counts {
@@ -66,11 +60,8 @@ export async function sendPhases(phases: readonly LoadPhase[], pid: number): Pro
   const reports: Promise<PhaseReport>[] = [];
   for (const phase of phases) {
     const counter = createCounter(connections);
-    const loads = phase.streams.map(({ perSecond, requests }) =>
-      startLoad({
-        perSecond,
-        send: (requestNumber, dueMs) => counter.send(requests[requestNumber % requests.length], dueMs),
-      }),
+    const loads = phase.streams.map(({ perSecond, request }) =>
+      startLoad({ perSecond, send: (_, dueMs) => counter.send(request, dueMs) }),
     );
     const cpuSecondsBefore = readProcess(pid).cpuSeconds;
     await sleep(phase.seconds * 1_000);
@@ -83,7 +74,7 @@ export async function sendPhases(phases: readonly LoadPhase[], pid: number): Pro
         cpuSeconds,
         all: counter.all,
         kinds: counter.kinds,
-        lagMs: Math.max(...loadReports.map(({ sendDelayMsMax }) => sendDelayMsMax)),
+        lagMs: Math.max(...loadReports.map((loadReport) => loadReport.lagMs)),
         failed: failures.reduce((sum, [, times]) => sum + times, 0),
         failures: new Map(failures),
       };
@@ -129,8 +120,7 @@ function createCounter(connections: Connections) {
     all,
     kinds,
     /** @returns why the request failed; undefined if it was served or rejected. */
-    async send(template: RequestTemplate | undefined, dueMs: number): Promise<string | undefined> {
-      if (!template) throw new Error("The phase has no requests");
+    async send(template: RequestTemplate, dueMs: number): Promise<string | undefined> {
       const sent = connections.send(template);
       if (!sent) return undefined;
       const ofKind = kinds.get(template.kind) ?? createCounts();

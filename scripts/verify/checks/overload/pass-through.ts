@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LoadConnection, openConnection, type ResponseSummary } from "../../../../bench/load/connection.ts";
 import { quantile } from "../../../../bench/measure/quantile.ts";
+import { measureInTime } from "../../traffic/measure-in-time.ts";
 import type { RequestTemplate } from "./caller-load.ts";
 import { claimRejectionCost } from "./rejection-cost.ts";
 import {
@@ -37,9 +38,6 @@ const rampSeconds = 2;
 /** Until the rejections that wait are sent. */
 const drainMs = 1_500;
 const burstEveryMs = 1;
-/** If requests are sent later than this, the latencies measure the load instead of the proxy. */
-const lagMsMax = 20;
-const attemptsMax = 5;
 
 /** @param seconds for which each load is measured. */
 export async function checkPassThrough(seconds: number, run: OverloadRun): Promise<void> {
@@ -68,7 +66,7 @@ async function checkBody(tested: TestedProcess, kib: number, seconds: number, ru
   let servedAtCapacity = Number.NaN;
   for (const { factor, servedShareMin } of loads) {
     const load = factor * capacity;
-    const report = await measureInTime(clients, { perSecond: load, seconds, before: [[load, rampSeconds]] }, run);
+    const report = await measureLoad(clients, { perSecond: load, seconds, before: [[load, rampSeconds]] }, run);
     const perSecond = report.served / seconds;
     if (factor === 1) servedAtCapacity = perSecond;
     const name = `${kib} KB at ${factor}x`;
@@ -91,7 +89,7 @@ async function checkBody(tested: TestedProcess, kib: number, seconds: number, ru
     [overloadFactor * capacity, rampSeconds],
     [recovered, recoverySeconds],
   ] as const;
-  const report = await measureInTime(clients, { perSecond: recovered, seconds, before: fall }, run);
+  const report = await measureLoad(clients, { perSecond: recovered, seconds, before: fall }, run);
   claimNoneRejected(`${kib} KB, ${recoverySeconds} s after the load has fallen from ${overloadFactor}x`, report, run);
   clients.close();
 }
@@ -118,18 +116,14 @@ interface OpenLoad {
 
 type Clients = Awaited<ReturnType<typeof openClients>>;
 
-/** @throws Error if the load is late five times. */
-async function measureInTime(clients: Clients, { perSecond, before, seconds }: OpenLoad, run: OverloadRun) {
-  for (let attempt = 1; ; attempt++) {
+async function measureLoad(clients: Clients, { perSecond, before, seconds }: OpenLoad, run: OverloadRun) {
+  const [report] = await measureInTime(run, async () => {
     for (const [rampPerSecond, seconds] of before) await clients.send(rampPerSecond, seconds);
     const report = await clients.send(perSecond, seconds);
     await sleep(drainMs);
-    // The control judges no latency of a few milliseconds.
-    if (run.isControl || report.lagMs <= lagMsMax) return report;
-    const problem = `Requests were sent up to ${report.lagMs.toFixed(0)} ms late: the run is void`;
-    if (attempt === attemptsMax) throw new Error(problem);
-    run.print(`${problem}, and is repeated.`);
-  }
+    return [report];
+  });
+  return report;
 }
 
 /** A tenth of the requests is critical, three tenths are background. */

@@ -1,17 +1,17 @@
 // One process of the gateway at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load runs on the same machine.
 import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
+import { measureInTime } from "../../traffic/measure-in-time.ts";
 import { describeFailures, type Load, startLoad } from "../../traffic/open-loop.ts";
 import type { ClaimOptions } from "../../verification.ts";
 import { describePhase, type LoadPhase, type PhaseReport, sendInClosedLoop, sendPhases } from "./caller-load.ts";
-import { claimRejectionCost, rejectionRatioMax, toMicroseconds } from "./rejection-cost.ts";
+import { claimRejectionCost, toMicroseconds } from "./rejection-cost.ts";
 import {
   createProcessStarter,
   createRequest,
   type LoadTarget,
   type OverloadRun,
   type Priority,
-  type ProcessStarter,
   type TestedProcess,
 } from "./tested-processes.ts";
 
@@ -32,9 +32,6 @@ const rampSeconds = 3;
 const recoverySeconds = 5;
 /** Fewer requests have no meaningful p99. */
 const recoveredSecondsMin = 3;
-/** If requests are sent later than this, the latencies measure the load instead of the process under test. */
-const lagMsMax = 20;
-const attemptsMax = 5;
 const probesPerSecond = 20;
 const probeTimeoutMs = 5_000;
 
@@ -58,14 +55,18 @@ interface LoadStep {
   readonly loadFactor: number;
   /** The mean of the capacities before and after the load: on a shared machine it changes by a fifth within minutes. */
   readonly capacity: Capacity;
-  readonly report: PhaseReport;
+  /** CPU time of one. */
+  readonly rejectionSeconds: number;
+  readonly calm: PhaseReport;
 }
 
 /** @param seconds for which each load is measured. */
 export async function checkPressure(seconds: number, run: OverloadRun): Promise<void> {
   const start = await createProcessStarter(run);
   // In the control no request is rejected.
-  const rejectionSeconds = run.isControl ? 0 : await measureRejection(start, seconds, run);
+  const rejectionSeconds = run.isControl
+    ? 0
+    : await claimRejectionCost({ kind: "gateway", createRequest, seconds }, start, run);
   const tested = await start("gateway", { ADMISSION: String(!run.isControl) });
   await measureCapacity(tested, warmUpSeconds);
   const capacity = await measureCapacity(tested, seconds);
@@ -86,7 +87,6 @@ export async function checkPressure(seconds: number, run: OverloadRun): Promise<
     seconds,
   };
   const [calm] = await measureMixes(tested, [calmLoad], mix);
-  const steps: LoadStep[] = [];
   let before = await remeasureCapacity();
   for (const loadFactor of loadFactors) {
     const load = { name: `${loadFactor}x`, perSecond: loadFactor * before.perSecond, rampSeconds, seconds };
@@ -99,24 +99,13 @@ export async function checkPressure(seconds: number, run: OverloadRun): Promise<
     const loads = loadFactor === highestFactor ? [load, recovery] : [load];
     const [report, recovered] = await measureMixes(tested, loads, mix);
     const after = await remeasureCapacity();
-    steps.push({ loadFactor, capacity: meanOf(before, after), report });
+    claimStep(report, { loadFactor, capacity: meanOf(before, after), rejectionSeconds, calm }, run);
     before = after;
     if (recovered) claimRecovery(recovered, calm, run);
   }
-  claimSteps(steps, { calm, rejectionSeconds }, run);
   await claimProbes(probes, run);
   run.claim("the process runs without a restart", tested.isRunning(), { control: "holds" });
   await tested.stop();
-}
-
-/** Above the limit of its claim, a rejection does not lower the bound of the goodput: otherwise its failure would make the goodput claims easier. */
-async function measureRejection(start: ProcessStarter, seconds: number, run: OverloadRun): Promise<number> {
-  const { rejectionSeconds, emptySeconds } = await claimRejectionCost(
-    { kind: "gateway", createRequest, seconds },
-    start,
-    run,
-  );
-  return Math.min(rejectionSeconds, rejectionRatioMax * emptySeconds);
 }
 
 function measureCapacity(tested: TestedProcess, seconds: number): Promise<Capacity> {
@@ -152,10 +141,7 @@ interface MixOptions {
   readonly run: OverloadRun;
 }
 
-/**
- * Sends the loads one after another, and returns their reports. If requests were sent late (`lagMsMax`), the latencies are void, and all is repeated.
- * @throws Error if the latencies are void five times.
- */
+/** Sends the loads one after another, and returns their reports. @throws Error if requests are sent late five times. */
 async function measureMixes(
   target: LoadTarget,
   loads: readonly MixedLoad[],
@@ -168,18 +154,12 @@ async function measureMixes(
       { name: load.name, seconds: load.seconds, streams },
     ];
   });
-  for (let attempt = 1; ; attempt++) {
+  const measureAll = async () => {
     const reports = await sendPhases(phases, target.pid);
     for (const report of reports) run.print(describePhase(report));
-    const measured = reports.filter((_, index) => index % 2 === 1);
-    const lagMs = Math.max(...measured.map((report) => report.lagMs));
-    // In the control all responses are long, and the load itself is late.
-    if (run.isControl || lagMs <= lagMsMax) return measured as [PhaseReport, PhaseReport?];
-    const problem = `Requests were sent up to ${lagMs.toFixed(0)} ms late: the run is void`;
-    if (attempt === attemptsMax) throw new Error(problem);
-    run.print(`${problem}, and is repeated.`);
-    probes.reset();
-  }
+    return reports.filter((_, index) => index % 2 === 1) as [PhaseReport, PhaseReport?];
+  };
+  return measureInTime(run, measureAll, () => probes.reset());
 }
 
 const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
@@ -193,7 +173,7 @@ function createStreams(target: LoadTarget, perSecond: number, criticalPerSecond:
   const priorities = Object.keys(rates) as Priority[];
   return priorities.map((priority) => ({
     perSecond: rates[priority],
-    requests: [createRequest(target, priority, clientAddresses[priority])],
+    request: createRequest(target, priority, clientAddresses[priority]),
   }));
 }
 
@@ -208,25 +188,18 @@ function meanOf(first: Capacity, second: Capacity): Capacity {
  * The highest possible goodput (requests per second that are served in time) at `loadFactor` times the capacity, if all other requests are rejected:
  * serving and rejecting together take all CPU time.
  */
-function goodputBound(loadFactor: number, rejectionSeconds: number, { perSecond, cpuSeconds }: Capacity): number {
+function goodputBound({ loadFactor, rejectionSeconds, capacity: { perSecond, cpuSeconds } }: LoadStep): number {
   const rejectionCost = rejectionSeconds / cpuSeconds;
   return (perSecond * (1 - loadFactor * rejectionCost)) / (1 - rejectionCost);
 }
 
-interface Comparison {
-  readonly calm: PhaseReport;
-  /** CPU time of one. */
-  readonly rejectionSeconds: number;
-}
-
-function claimSteps(steps: readonly LoadStep[], { calm, rejectionSeconds }: Comparison, run: OverloadRun): void {
-  for (const { loadFactor, capacity, report } of steps) {
-    claimGoodput(loadFactor, report, goodputBound(loadFactor, rejectionSeconds, capacity), run);
-    claimLatencies(loadFactor, report, calm, run);
-    run.claim(`no request fails at ${loadFactor}x except by rejection`, report.failed === 0, {
-      measured: describeFailures(report.failures),
-    });
-  }
+function claimStep(report: PhaseReport, step: LoadStep, run: OverloadRun): void {
+  const { loadFactor, calm } = step;
+  claimGoodput(loadFactor, report, goodputBound(step), run);
+  claimLatencies(loadFactor, report, calm, run);
+  run.claim(`no request fails at ${loadFactor}x except by rejection`, report.failed === 0, {
+    measured: describeFailures(report.failures),
+  });
 }
 
 function claimGoodput(loadFactor: number, { all, kinds, seconds }: PhaseReport, bound: number, run: OverloadRun): void {

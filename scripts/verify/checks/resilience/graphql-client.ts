@@ -1,11 +1,7 @@
 // The GraphQL client of the resilience checks.
 import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
 
-export interface GraphqlClient {
-  /** @throws Error if no complete response arrives in time. */
-  send(query: string, options?: SendOptions): Promise<HttpClientResponse>;
-  close(): void;
-}
+export type GraphqlClient = ReturnType<typeof createGraphqlClient>;
 
 interface SendOptions {
   readonly variables?: object;
@@ -13,10 +9,11 @@ interface SendOptions {
 }
 
 /** A GraphQL client over persistent connections, as many as needed. */
-export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number): GraphqlClient {
+export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number) {
   const httpClient = createHttpClient(gatewayUrl, timeoutMs);
   return {
-    send(query, { variables, authorization } = {}) {
+    /** @throws Error if no complete response arrives in time. */
+    send(query: string, { variables, authorization }: SendOptions = {}): Promise<HttpClientResponse> {
       const headers = {
         "content-type": "application/json",
         accept: "application/json",
