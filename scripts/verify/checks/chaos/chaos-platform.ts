@@ -87,6 +87,8 @@ export async function startChaosPlatform(run: VerificationRun, logs: string | un
     const replica = await startReplica(`${name} ${number}`, `services/${name}`, {
       ...{ ISSUER: issuer.issuer, AUDIENCE: issuer.audience, JWKS_URL: issuer.jwksUrl },
       ...{ DATABASE_URL: databaseUrls[name] ?? "", FEED_PORT: String(feedPort), FEED_KEYS: endpointKeys.FEED_KEYS },
+      // As deployed. Without it, a write can arrive on a connection at the moment at which its replica closes it.
+      DRAIN_DELAY_MS: "2000",
     });
     return { ...replica, feedUrl: `http://${loopback}:${feedPort}` };
   }
