@@ -109,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.requestTimeout = options.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
   options.prepare?.(server, pendingResponses.ofConnection);
-  const acceptors = await listen(server, options);
+  const acceptors = await listen(server, options).catch((error) => Promise.reject(toListenError(error, options)));
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
@@ -212,25 +212,31 @@ async function isReadyWithoutError(options: ServerOptions): Promise<boolean> {
 const acceptorCount = 8;
 
 /** @returns all that listen, `server` included. */
-async function listen(server: Server, options: ServerOptions): Promise<readonly NetServer[]> {
-  const { host } = options;
-  const first = new NetServer();
-  await listenOn(first, { host, port: options.port }).catch((error) => Promise.reject(toListenError(error, options)));
-  const { port } = first.address() as AddressInfo;
-  // Sockets that share a port exclude only those that do not: without this one, a second process with the same port would get a part of the connections.
-  await new Promise((resolve) => first.close(resolve));
+async function listen(
+  server: Server,
+  { host, port }: Pick<ServerOptions, "host" | "port">,
+): Promise<readonly NetServer[]> {
+  if (port !== 0) await requireFree({ host, port });
   try {
     await listenOn(server, { host, port, reusePort: true });
   } catch {
-    // Not on this system.
-    await listenOn(server, { host, port }).catch((error) => Promise.reject(toListenError(error, options)));
+    // This system cannot divide connections.
+    await listenOn(server, { host, port });
     return [server];
   }
+  const shared = { host, port: (server.address() as AddressInfo).port, reusePort: true };
   // The options that `node:http` gives its own.
   const others = Array.from({ length: acceptorCount - 1 }, () => new NetServer({ allowHalfOpen: true, noDelay: true }));
   for (const other of others) other.on("connection", (socket) => server.emit("connection", socket));
-  await Promise.all(others.map((other) => listenOn(other, { host, port, reusePort: true })));
+  await Promise.all(others.map((other) => listenOn(other, shared)));
   return [server, ...others];
+}
+
+/** Sockets that share a port exclude only those that do not: a second process with the port would get a part of the connections. */
+async function requireFree(address: ListenOptions): Promise<void> {
+  const server = new NetServer();
+  await listenOn(server, address);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 function listenOn(server: NetServer, options: ListenOptions): Promise<void> {
