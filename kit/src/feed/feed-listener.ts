@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "../process/node-http.ts";
-import { toListenError, urlOf } from "../process/lifecycle.ts";
+import { urlOf } from "../process/lifecycle.ts";
+import { toListenError } from "../process/listen.ts";
 import type { ChangeFeed, FeedEvent } from "./change-feed.ts";
 import { readFeedPosition, writeFeedPosition } from "./position.ts";
 
