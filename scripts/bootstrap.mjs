@@ -4,7 +4,7 @@
 //   node scripts/bootstrap.mjs scripts/start.ts --fresh     a script
 //   node scripts/bootstrap.mjs vitest run                   a program of node_modules/.bin
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -121,7 +121,7 @@ async function acquireLock() {
       isWaiting = true;
       if (Date.now() > deadlineMs)
         throw new Error(
-          `Process ${owner} has not finished installing within 10 minutes. If it does not run any more, delete ${lockFile}.`,
+          `Process ${owner} has not finished installing within 10 minutes. If it does not run any more, delete ${lockFile} and ${lockFile}.removal.`,
         );
       await sleep(lockPollMs);
     }
@@ -141,18 +141,18 @@ function tryLink(from, to) {
   }
 }
 
-// Two processes may find the same stale lock, and the faster one may already have acquired a new lock at its path. So this renames
-// the lock first and reads its owner again; a lock of another owner is put back.
+// Two processes may find the same stale lock, and the faster one may already have acquired a new lock at its path. So one process
+// at a time removes a lock, and reads its owner again first.
 function removeStaleLock(owner) {
-  const stale = `${lockFile}.stale.${process.pid}`;
+  const removal = `${lockFile}.removal`;
   try {
-    renameSync(lockFile, stale);
-    const renamedOwner = Number(readFileSync(stale, "utf8"));
-    if (renamedOwner !== owner) tryLink(stale, lockFile);
-    rmSync(stale, { force: true });
-  } catch {
-    // Another process has removed it.
+    writeFileSync(removal, "", { flag: "wx" });
+  } catch (error) {
+    if (error.code === "EEXIST") return;
+    throw error;
   }
+  if (readOwner() === owner) rmSync(lockFile, { force: true });
+  rmSync(removal, { force: true });
 }
 
 /** The pid in the lock file; undefined if the file was removed, or contains no pid. */

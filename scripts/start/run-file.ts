@@ -1,5 +1,5 @@
 // run.json in the data folder: it permits one start at a time, and lists the processes to end if the supervisor was killed.
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
@@ -68,31 +68,34 @@ function fileIn(dataDir: string): string {
 }
 
 /**
- * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Another start may do the same at this time:
- * - Its file may be there already when this start moves `file` away. The moved file is therefore read again, and put back if its supervisor runs.
- * - Its file may appear after this start has moved `file` away. `linkSync`, unlike a rename, fails then.
+ * Replaces the file of a supervisor that has ended, and returns the processes that it lists. The lock file excludes other starts
+ * between the read and the write: without it, each of several starts could replace the file that another has just written.
  */
 function replaceStaleFile(file: string, start: Omit<RunRecord, "parts">): readonly PartIdentity[] {
-  const previousRun = readRun(file);
-  if (previousRun && isRunning(previousRun.supervisor)) throw alreadyRunning(file, previousRun.supervisor.pid);
-  const parts = previousRun?.parts ?? [];
-  const run: RunRecord = { ...start, parts };
-  const temporary = `${file}.${process.pid}.tmp`;
-  const moved = `${file}.${process.pid}.old`;
-  writeFileSync(temporary, JSON.stringify(run));
+  const lock = `${file}.lock`;
+  createLock(lock);
   try {
-    if (existsSync(file)) renameSync(file, moved);
-    const movedRun = readRun(moved);
-    const isOfOtherStart = movedRun !== undefined && isRunning(movedRun.supervisor);
-    linkSync(isOfOtherStart ? moved : temporary, file);
-    if (isOfOtherStart) throw alreadyRunning(file, movedRun.supervisor.pid);
+    const previousRun = readRun(file);
+    if (previousRun && isRunning(previousRun.supervisor)) throw alreadyRunning(file, previousRun.supervisor.pid);
+    const parts = previousRun?.parts ?? [];
+    replaceFile(file, JSON.stringify({ ...start, parts } satisfies RunRecord));
     return parts;
-  } catch (cause) {
-    if (cause instanceof CommandError) throw cause;
-    throw new CommandError(`Could not create ${file}: does another start create it? Try again.`, { cause });
   } finally {
-    rmSync(temporary, { force: true });
-    rmSync(moved, { force: true });
+    rmSync(lock, { force: true });
+  }
+}
+
+function createLock(lock: string): void {
+  try {
+    writeFileSync(lock, "", { flag: "wx" });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    throw new CommandError(
+      `Another start uses ${lock} at this moment. If none runs, delete the file; then try again.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

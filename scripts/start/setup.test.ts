@@ -235,20 +235,26 @@ test("the issuer's URL is found by the data folder while its start runs, not aft
   expect(findRunningIssuer(folder)).toBe(undefined);
 });
 
-test("of two starts that replace the same file of a killed start, one uses the folder", async () => {
+test("of starts that replace the same file of a killed start, one uses the folder", async () => {
   const module = new URL("run-file.ts", import.meta.url).href;
   const code = `const { acquireRunFile } = await import("${module}");
-    process.stdin.once("data", () => { try { acquireRunFile(process.argv[1]); console.log("acquired"); } catch { console.log("rejected"); } });
-    console.log("ready");`;
-  for (let round = 0; round < 5; round++) {
+    process.on("message", (folder) => {
+      try { acquireRunFile(folder); process.send("acquired"); } catch { process.send("rejected"); }
+    });
+    process.send("ready");`;
+  const arguments_ = ["--input-type=module", "-e", code];
+  const starts = [1, 2, 3].map(() =>
+    spawn(process.execPath, arguments_, { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
+  );
+  onTestFinished(() => starts.forEach((start) => start.kill()));
+  const nextMessages = () => Promise.all(starts.map(async (start) => (await once(start, "message"))[0] as string));
+  await nextMessages();
+  for (let round = 0; round < 200; round++) {
     const folder = newFolder();
     writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts: [] }));
-    const starts = [1, 2, 3].map(() => spawn(process.execPath, ["--input-type=module", "-e", code, folder]));
-    await Promise.all(starts.map(({ stdout }) => once(stdout, "data")));
-    const results = starts.map(async ({ stdout }) => String(await once(stdout, "data")).trim());
-    for (const { stdin } of starts) stdin.write("go");
-    expect((await Promise.all(results)).toSorted()).toEqual(["acquired", "rejected", "rejected"]);
-    for (const start of starts) start.kill();
+    const results = nextMessages();
+    for (const start of starts) start.send(folder);
+    expect((await results).toSorted()).toEqual(["acquired", "rejected", "rejected"]);
   }
 });
 
