@@ -5,6 +5,7 @@ import { defineConfig } from "vitest/config";
 
 const platformTests = "test/platform/*.test.ts";
 const browserTests = "test/browser/*.test.ts";
+const exampleTests = "test/platform/service-in-python.test.ts";
 /** These tests measure the heap of their process, so each file needs a process without the garbage of other files. */
 const isolatedTests = ["gateway/test/retention.test.ts", "kit/src/collections/in-flight-list.test.ts"];
 
@@ -26,7 +27,9 @@ export default defineConfig({
       },
       { extends: true, test: { name: "isolated", include: isolatedTests } },
       // `npm run test:platform`: whole platforms, started from clones of the repository.
-      { extends: true, test: { name: "platform", include: [platformTests] } },
+      { extends: true, test: { name: "platform", include: [platformTests], exclude: [exampleTests] } },
+      // `npm run test:example`: a platform with the service in Python, every night. It takes as long as a third of the other platforms.
+      { extends: true, test: { name: "example", include: [exampleTests] } },
       // `npm run test:browser`: the pages of a whole platform, in Chromium.
       { extends: true, test: { name: "browser", include: [browserTests] } },
     ],
