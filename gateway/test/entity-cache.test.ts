@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { passTime } from "./helpers/clock.ts";
@@ -186,8 +187,12 @@ describe("what depends on the caller", () => {
     expect(errors[0].extensions.code).toBe("SUBGRAPH_INVALID_RESPONSE");
   });
 
-  test("a subgraph that fails gets no second request with credentials", async () => {
-    books.stars.fault = (_, __, request) => request.socket.destroy();
+  test.each([
+    ["closes the connection", (_: ServerResponse, __: unknown, request: IncomingMessage) => request.socket.destroy()],
+    ["is overloaded", (response: ServerResponse) => respondJson(response, 503, "{}")],
+    ["is down behind its proxy", (response: ServerResponse) => respondJson(response, 502, "<html>")],
+  ])("a subgraph that %s gets no second request with credentials", async (_, fault) => {
+    books.stars.fault = fault;
     const { errors } = await read(starsOfAll, await tokenOf("ada"));
     expect(errors[0].extensions.code).toBe("SUBGRAPH_UNAVAILABLE");
     expect(books.stars.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);

@@ -30,7 +30,7 @@ const everySubgraph = {
     .min(1)
     .max(5)
     .describe(
-      "Attempts of one fetch, the first included. A mutation is repeated only if no byte was sent. Default: 3.",
+      "Attempts of one fetch, the first included. A mutation is repeated only if no connection was opened. Default: 3.",
     ),
   requests_in_flight: z
     .int()

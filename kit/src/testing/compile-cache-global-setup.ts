@@ -9,6 +9,7 @@ export default function setup(): (() => void) | undefined {
   process.env["NODE_COMPILE_CACHE"] = folder;
   return () => {
     delete process.env["NODE_COMPILE_CACHE"];
-    rmSync(folder, { recursive: true, force: true });
+    // A process that ends may still write to it.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   };
 }

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The entity cache as a layer: what it lacks is fetched without credentials and stored for all callers. Results that depend on the
+// Stage 4 of 5: run. The entity cache as a layer: what it lacks is fetched without the caller's credentials and stored for all callers. Results that depend on the
 // caller are fetched again with the caller's credentials.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { withCacheMetadata } from "../caching/response-caching.ts";
@@ -86,6 +86,12 @@ function isFailure(result: FetchResult): boolean {
   return result.errors.some(({ extensions }) => failureCodes.has(extensions["code"]));
 }
 
+/** Due to the subgraph and not to missing credentials. */
+function isUnavailable(result: FetchResult): boolean {
+  if (result.kind === "unusable") return result.code === "SUBGRAPH_UNAVAILABLE";
+  return result.kind !== "graphql";
+}
+
 /** RFC 5861, 4: for a failed fetch. Empty unless all slots have a result. */
 function findStale({ cache, request }: Read, slots: readonly Slot[]): readonly (readonly [Slot, CacheHit])[] {
   const stale: [Slot, CacheHit][] = [];
@@ -98,7 +104,7 @@ function findStale({ cache, request }: Read, slots: readonly Slot[]): readonly (
   return stale;
 }
 
-/** With the caller's credentials (if any), slots that may not be the same for every caller are fetched again. */
+/** With the caller's credentials (if any), slots that were not storable are fetched again: their results may differ between callers. */
 async function readMissing(read: Read, slots: readonly Slot[]): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const { cache, request } = read;
@@ -113,8 +119,8 @@ async function readMissing(read: Read, slots: readonly Slot[]): Promise<readonly
   });
   const publicFetch = { sent, result, used: new Set(slots) };
   if (request.authorization === undefined) return [publicFetch];
-  // A subgraph that cannot be reached is not reached with credentials either.
-  if (result.kind === "failed" || result.kind === "abandoned") return [publicFetch];
+  // A second request with credentials would double the load of a subgraph that is overloaded.
+  if (isUnavailable(result)) return [publicFetch];
   const storable = findStorable(sent, result);
   const repeated = slots.filter((slot) => !storable.has(slot));
   if (repeated.length === 0) return [publicFetch];

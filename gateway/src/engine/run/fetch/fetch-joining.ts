@@ -11,8 +11,9 @@ import type { FetchResult, GraphqlResponse, SubgraphError } from "./subgraph-res
 /** Of one client request. Writing and dividing a longer list costs more than the request that is saved (`npm run bench`, workload heavy-varying). */
 const ownRepresentationsMax = 10;
 const representationsMax = 100;
+/** In UTF-16 code units. */
 const bodyLengthMax = 100_000;
-/** After a failure or a slow response, which joining may have caused. */
+/** After a failure, or while a response is slow: joining may have caused it. */
 const pauseMs = 60_000;
 const slowMs = 500;
 

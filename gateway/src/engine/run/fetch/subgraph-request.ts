@@ -29,7 +29,7 @@ export interface ReadIdentity {
   /** A read shares only the fetch of one with the same receipts, which was sent after the writes that they prove. */
   readonly receipts: string | undefined;
   /**
-   * Mutations of this process when the read was sent: an earlier read may not contain a write whose response a client already has. The entity cache
+   * Mutations of this process to the subgraph that had settled when the read was sent: an earlier read may not contain a write whose response a client already has. The entity cache
    * compares it only while it hears of no changes by a feed.
    */
   readonly settledWrites: number;
