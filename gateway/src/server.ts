@@ -122,6 +122,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     admission: createOperationAdmission(admission),
     heldRejections,
     charges: receiving.charges,
+    nextIteration,
     send,
     observe,
   });

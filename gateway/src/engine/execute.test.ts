@@ -1,12 +1,13 @@
 import { EventEmitter } from "node:events";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { buildSchema, type OperationDefinitionNode, OperationTypeNode, parse } from "graphql";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { InvalidOperation } from "../errors/invalid-operation.ts";
 import { Rejection } from "../errors/rejections.ts";
 import { execute } from "./execute.ts";
 import type { ExecuteOptions, ExecutionRequest } from "./execution.ts";
 import type { GatewayObservation } from "../observations.ts";
+import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import type { CompiledPlan } from "./plan/compile/compiled-plan.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { SupergraphStages } from "./generation/supergraph-stages.ts";
@@ -106,6 +107,31 @@ test("the CPU time of the result is counted in full, with that of the document, 
   expect(added.resultCpuMs).toBe(0);
 });
 
+test("the first results of several new documents are written in an iteration of the event loop each", async () => {
+  let iteration = 0;
+  let counting = setImmediate(count);
+  onTestFinished(() => clearImmediate(counting));
+  function count(): void {
+    iteration++;
+    counting = setImmediate(count);
+  }
+  const writtenIn = async (documentCpuMs: number) => {
+    const iterations: number[] = [];
+    const plan = () =>
+      ({ kind: OperationTypeNode.QUERY, fetches: [{}], introspection: undefined }) as unknown as CompiledPlan;
+    const shape: SupergraphStages["shape"] = () => {
+      iterations.push(iteration);
+      return { body: Buffer.from('{"data":{}}'), summary: undefined, problems: [] };
+    };
+    const requests = [1, 2, 3].map(() => run({ cpu: { documentCpuMs, resultCpuMs: 0 } }, { plan, shape }));
+    await Promise.all(requests);
+    return new Set(iterations).size;
+  };
+  expect(await writtenIn(1)).toBe(3);
+  expect(await writtenIn(0)).toBe(1);
+});
+
+const nextIteration = createEventLoopQueue();
 const identity = { operationName: undefined, documentHash: "" };
 const source = "query ($id: ID) { a(id: $id) }";
 // As stage 2 parses documents; error-locations.ts finds the locations of nodes without them.
@@ -162,6 +188,7 @@ function run(
     isDevelopment: false,
     receipts: createReceipts(["a key for tests only"]),
     charges: { shareKeyOf: () => undefined, chargeOperation() {}, debitResult() {} },
+    nextIteration,
     observe,
   });
 }

@@ -63,6 +63,8 @@ export async function execute(
     const running = stages.run(plan, operation, variables, scope);
     const startedMs = isTimed ? performance.now() : 0;
     const fetched = await running;
+    // As the document was: other requests wait for one of these results, however many come at once.
+    if (isNew && plan.fetches.length > 0) await o.nextIteration(request.caller?.key ?? "");
 
     record?.enter("shape");
     const shapeMs = isTimed ? performance.now() : 0;

@@ -8,6 +8,7 @@ import type { InvalidOperation } from "../errors/invalid-operation.ts";
 import type { ClientHeaders } from "../subgraph-settings/request-headers.ts";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
 import type { GraphqlRequest } from "./parse/graphql-request.ts";
+import type { NextIteration } from "./parse/event-loop-queue.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { ResultSummary } from "../result-summary.ts";
 import type { Subgraphs } from "./run/fetch/subgraph.ts";
@@ -76,6 +77,8 @@ export interface ExecuteOptions {
   readonly receipts: Receipts;
   readonly charges: OperationCharges;
   readonly observe: GatewayObserver;
+  /** That of the documents. */
+  readonly nextIteration: NextIteration;
 }
 
 export interface OperationCharges {

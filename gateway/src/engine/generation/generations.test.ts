@@ -265,6 +265,7 @@ describe("the generation of a request", () => {
       admission: createOperationAdmission(createAdmission({ isOn: false })),
       heldRejections: createHeldRejections(),
       charges,
+      nextIteration: createEventLoopQueue(),
       send,
       observe,
     });

@@ -1,4 +1,4 @@
-// Stages 1 to 3 of 5: one large body is parsed, or one new document validated or planned, in each iteration of the event loop.
+// Stages 1 to 5: one large body is parsed, or one new document validated or planned, or its first result written, in each iteration of the event loop.
 
 /** Resolves when it is the turn of this call. Clients take turns; the documents of one client keep their order. */
 export type NextIteration = (client: string) => Promise<void>;
