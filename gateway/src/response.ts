@@ -13,6 +13,8 @@ export interface ClientResponse {
   /** Further headers, as a raw list. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
+  /** Whether no other response may have the same buffer: its memory is released when it is sent. */
+  readonly isOwn?: boolean;
   /** Of a response that caches may store: the ETag without quotes and without the suffix for the content coding (paths/send-response.ts). */
   readonly etag?: string | undefined;
   /** Undefined: a response without errors. */

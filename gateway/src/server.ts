@@ -114,6 +114,7 @@ export function createGateway(o: GatewayOptions): Gateway {
   const heldRejections = createHeldRejections();
   const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
   const pipeline = createPipeline({
+    ...receiving, // The charges, and the queue of long steps.
     requestTimeoutMs: config.requestTimeoutMs,
     measuresStages: config.serverTiming,
     isDevelopment: config.profile === "development",
@@ -121,19 +122,17 @@ export function createGateway(o: GatewayOptions): Gateway {
     receipts: createReceipts(config.consistencyKeys),
     admission: createOperationAdmission(admission),
     heldRejections,
-    charges: receiving.charges,
-    nextIteration,
     send,
     observe,
   });
   const createExchange = createExchangeFactory(() => settings.current, observers?.requestObserver);
-  const graphiql = createGraphiql(o.graphiqlFolder, config);
   const paths = { pipeline, receiving, generations, persistedQueries };
   const fullPath = createFullPath({ ...paths, send, observe });
   const watcher = watchConfiguredSupergraph(config, generations, observe);
   const cacheSizes = () => listCacheSizes(generations.current, persistedQueries, entityCache);
   const parts = { config, settings, generations, watcher, documents, entityCache, admission, callerLimits, cacheSizes };
   const readState = createStateReader(parts);
+  const graphiql = createGraphiql(o.graphiqlFolder, config);
   const app = createApp({ config, observe, generations, send, graphiql, fullPath, readState });
   const handle = config.fastPath ? createFastPath({ ...paths, continueInFull: app }) : app;
   settings.watch({ observe, onChange: (changed) => applySettings(changed, generations, observers) });

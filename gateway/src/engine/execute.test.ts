@@ -96,7 +96,7 @@ test("the CPU time of the result is counted in full, with that of the document, 
   const shape: SupergraphStages["shape"] = () => {
     const endsAtMs = performance.now() + 5;
     while (performance.now() < endsAtMs);
-    return { body: Buffer.from('{"data":{}}'), summary: undefined, problems: [] };
+    return { body: Buffer.from('{"data":{}}'), isOwn: true, summary: undefined, problems: [] };
   };
   const known = { documentCpuMs: 0, resultCpuMs: 0 };
   await run({ cpu: known }, { shape });
@@ -121,7 +121,7 @@ test("the first results of several new documents are written in an iteration of 
       ({ kind: OperationTypeNode.QUERY, fetches: [{}], introspection: undefined }) as unknown as CompiledPlan;
     const shape: SupergraphStages["shape"] = () => {
       iterations.push(iteration);
-      return { body: Buffer.from('{"data":{}}'), summary: undefined, problems: [] };
+      return { body: Buffer.from('{"data":{}}'), isOwn: true, summary: undefined, problems: [] };
     };
     const requests = [1, 2, 3].map(() => run({ cpu: { documentCpuMs, resultCpuMs: 0 } }, { plan, shape }));
     await Promise.all(requests);
@@ -157,7 +157,7 @@ function run(
     apiSchema: buildSchema("type Query { a(id: ID): Int }"),
     plan: () => ({ kind: OperationTypeNode.QUERY, fetches: [], introspection: undefined }),
     run: () => Promise.resolve({}),
-    shape: () => ({ body: Buffer.from('{"data":{}}'), summary: undefined, problems: [] }),
+    shape: () => ({ body: Buffer.from('{"data":{}}'), isOwn: true, summary: undefined, problems: [] }),
     ...parts,
   } as unknown as SupergraphStages;
   const validation = { validate: () => Promise.reject(new Error("not called")), ...parts } as DocumentValidator;

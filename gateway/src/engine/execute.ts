@@ -68,7 +68,7 @@ export async function execute(
 
     record?.enter("shape");
     const shapeMs = isTimed ? performance.now() : 0;
-    const { body, summary } = stages.shape(plan, fetched, operation, scope);
+    const { body, isOwn, summary } = stages.shape(plan, fetched, operation, scope);
     const resultMs = isTimed ? startedMs - runMs + performance.now() - shapeMs : 0;
     if (isNew) cpu.documentCpuMs += resultMs;
     if (isSampled) countResultCpu(cpu, resultMs);
@@ -79,7 +79,7 @@ export async function execute(
     const caching = summary ? undefined : scope.caching?.read();
     const { writes } = scope;
     const responseHeaders = scope.responseHeaders?.list();
-    const executed = { kind: "executed", summary, caching, responseHeaders, startsMs } as const;
+    const executed = { kind: "executed", isOwn, summary, caching, responseHeaders, startsMs } as const;
     const queryPlan = caching ? undefined : scope.fetchReports?.list(plan);
     const { isIncremental } = operation;
     const reported = o.isDevelopment ? deprecations : undefined;

@@ -58,6 +58,8 @@ export type ExecutionResult =
 export interface ExecutedOperation {
   readonly kind: "executed";
   readonly body: Buffer;
+  /** Whether no other result may have the same buffer. */
+  readonly isOwn: boolean;
   readonly summary: ResultSummary | undefined;
   /** Undefined: caches must not store the result. */
   readonly caching: ResponseCaching | undefined;

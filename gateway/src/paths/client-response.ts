@@ -20,7 +20,7 @@ const etagCharacters = 22;
  * @param tagHeader the header for a CDN besides `Cache-Groups`; undefined for none.
  */
 export function toClientResponse(
-  { body, summary, caching, receipt, startsMs }: ExecutedOperation,
+  { body, isOwn, summary, caching, receipt, startsMs }: ExecutedOperation,
   responseType: ResponseType,
   settings: Pick<Settings, "usesDraftStatuses">,
   arrivedMs: number,
@@ -29,11 +29,18 @@ export function toClientResponse(
   const status = chooseStatus(summary ? statuses.resultWithErrors : statuses.result, responseType, settings);
   const contentType = contentTypeOf(responseType);
   if (caching)
-    return { status, contentType, body, headers: listCachingHeaders(caching, tagHeader), etag: etagOfBody(body) };
-  if (!startsMs && receipt === undefined) return { status, contentType, body, summary };
+    return {
+      status,
+      contentType,
+      body,
+      isOwn,
+      headers: listCachingHeaders(caching, tagHeader),
+      etag: etagOfBody(body),
+    };
+  if (!startsMs && receipt === undefined) return { status, contentType, body, isOwn, summary };
   const headers = startsMs ? [...listTimings(arrivedMs, startsMs)] : [];
   if (receipt !== undefined) headers.push(receiptHeader, receipt);
-  return { status, contentType, body, summary, headers };
+  return { status, contentType, body, isOwn, summary, headers };
 }
 
 /**

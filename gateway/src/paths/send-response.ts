@@ -3,6 +3,7 @@ import type { ContentCoding } from "@tributary/kit/http/accept";
 import { compressedBytesMin, createCompression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
+import { releaseBytes } from "@tributary/kit/process/release-bytes";
 import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { statuses } from "../errors/statuses.ts";
@@ -28,6 +29,7 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     exchange: GatewayExchange,
     clientResponse: ClientResponse,
     body: Buffer,
+    isOwn: boolean,
     encoding: ContentCoding | undefined,
   ): void {
     const { request, response, requestId, trace } = exchange;
@@ -36,21 +38,24 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     if (clientResponse.status === statuses.resultWithErrors.draft) response.statusMessage = "Partial Success";
     response.writeHead(clientResponse.status, listHeaders(exchange, clientResponse, body, encoding));
     if (request.method === "HEAD") response.end();
-    else if (body.length > stringBytesMax) response.end(body);
+    else if (body.length > stringBytesMax) response.end(body, isOwn ? () => releaseBytes(body) : undefined);
     else response.end(body.toString("latin1"), "latin1");
     const reportTruncation = () => observe({ kind: "response-truncated", requestId, traceId: trace.traceId });
     closeIfUnread(response, responseTimeoutMs, reportTruncation);
   }
 
   return (exchange, clientResponse) => {
-    const { body, summary } = clientResponse;
+    const { body, isOwn = false, summary } = clientResponse;
     exchange.record?.setResult(summary);
     const isLongEnough = body.length >= compressedBytesMin;
     const encoding = isLongEnough ? compression.chooseCoding(exchange.request.headers["accept-encoding"]) : undefined;
     if (isNotModified(exchange, clientResponse, encoding)) return sendNotModified(exchange, clientResponse, encoding);
-    const sendUncompressed = () => send(exchange, clientResponse, body, undefined);
+    const sendUncompressed = () => send(exchange, clientResponse, body, isOwn, undefined);
     if (encoding === undefined) return sendUncompressed();
-    const sendCompressed = (compressed: Buffer) => send(exchange, clientResponse, compressed, encoding);
+    const sendCompressed = (compressed: Buffer) => {
+      if (isOwn) releaseBytes(body);
+      send(exchange, clientResponse, compressed, true, encoding);
+    };
     // Compression can fail for lack of memory.
     void compression.compress(body, encoding).then(sendCompressed, sendUncompressed);
   };

@@ -15,10 +15,12 @@ type WithSpans = Json & { readonly [spanSource]?: Buffer; readonly [spanKeys]: R
 
 const quote = 0x22;
 
-/** Undefined if the member, a number, is no span. */
+/** Undefined if the member, a number, is no span. @throws Error, a bug, if the JSON was released (process/release-bytes.ts): each string would be another. */
 export function findSpanSource(object: Json, key: string): Buffer | undefined {
   const { [spanSource]: source, [spanKeys]: keys } = object as WithSpans;
-  return source !== undefined && keys.has(key) ? source : undefined;
+  if (source === undefined || !keys.has(key)) return undefined;
+  if (source.length === 0) throw new Error("The JSON of a span was released before the span was read.");
+  return source;
 }
 
 /** `object[key]`; of a span, the string. */

@@ -1,4 +1,5 @@
 // Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; execute.ts calls them in their order.
+import { releaseBytes } from "@tributary/kit/process/release-bytes";
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType, parse } from "graphql";
 import type { GatewayObserver } from "../../observations.ts";
@@ -136,6 +137,7 @@ export async function createSupergraphStages(
       // A result with errors is not memoized, so the body of a developer's request is not another client's.
       const explainFor = scope.fetchReports && scope.requestId;
       const body = memoizeIfShared(result.dataJoins, plan, result, () => writeResponseBody(plan, result, explainFor));
+      for (const bytes of result.ownBytes) releaseBytes(bytes);
       if (body.problems.length > 0) reportRejectedValues(body.problems, operation, scope);
       return body;
     },

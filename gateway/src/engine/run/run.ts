@@ -45,6 +45,8 @@ export interface RunResult {
   readonly fieldErrors: readonly FieldError[];
   /** Whether all data came, complete and valid, from responses that other client requests got too: values computed from it can be memoized. */
   readonly mayMemoize: boolean;
+  /** The bodies of responses that no other client request got. */
+  readonly ownBytes: readonly Buffer[];
 }
 
 export interface RunOptions extends AcceptOptions {
@@ -56,7 +58,7 @@ export interface RunOptions extends AcceptOptions {
   /** Whether a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (
     plan: CompiledPlan,
-    fetched: Omit<RunResult, "fieldErrors" | "mayMemoize">,
+    fetched: Omit<RunResult, "fieldErrors" | "mayMemoize" | "ownBytes">,
     fieldCount: number,
   ) => boolean;
 }
@@ -74,6 +76,7 @@ interface Run extends RunState {
   /** By `RepresentationPlan.group`. */
   readonly representationSets: (RepresentationSet | undefined)[];
   readonly fetch: Fetch;
+  readonly ownBytes: Buffer[];
   /** False within a mutation: its reads must see its writes. */
   readonly isReadOnly: boolean;
   readonly repeats: Map<string, Promise<FetchResult>>;
@@ -94,6 +97,7 @@ export function createRunStage(o: RunOptions): RunStage {
       fieldErrors: [],
       representationSets: [],
       mayMemoize: o.fetchSharing && !plan.isMerged && !introspected,
+      ownBytes: [],
       fetch: o.fetch,
       isReadOnly,
       repeats: new Map(),
@@ -239,7 +243,10 @@ function acceptAll(
   o: RunOptions,
 ): readonly SentFetch[] | undefined {
   run.scope.caching?.add(result.kind === "graphql" ? result.caching : undefined);
-  if (result.isShared !== true) run.mayMemoize = false;
+  if (result.isShared !== true) {
+    run.mayMemoize = false;
+    if (result.kind === "graphql" && result.bytes) run.ownBytes.push(result.bytes);
+  }
   let incomplete: SentFetch[] | undefined;
   for (const fetch of fetches) {
     const sent = { fetch, representations: representationsOf(fetch, run), addedKeys };

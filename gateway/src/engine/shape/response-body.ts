@@ -12,6 +12,8 @@ import { type FetchedData, type FieldProblem, isDataNull, writeData } from "./wr
 export interface ShapedBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
+  /** Whether no other client request may get the same buffer. */
+  readonly isOwn: boolean;
   /** For the log, the first 100, without nulls that follow from a field error. */
   readonly problems: readonly FieldProblem[];
   /** Undefined without errors. */
@@ -31,13 +33,14 @@ const out = new JsonBytes();
 
 /** Writes the data first, since its errors are known only then. @param explainFor as in `toClientError`. */
 export function writeResponseBody(plan: CompiledPlan, result: RunResult, explainFor?: string): ShapedBody {
-  const { fieldErrors } = result;
+  const { fieldErrors, mayMemoize } = result;
+  const isOwn = !mayMemoize;
   out.rewind(0);
   out.writeRaw('{"data":');
   const { problems, problemCount } = writeData(plan, result, out);
   out.writeRaw("}");
   const body = out.take();
-  if (fieldErrors.length === 0 && problemCount === 0) return { body, problems, summary: undefined };
+  if (fieldErrors.length === 0 && problemCount === 0) return { body, isOwn, problems, summary: undefined };
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map((error) => toClientError(error, explainFor)), ...newProblems.map(toProblemError)];
   const unlistedCount = problemCount - problems.length;
@@ -46,6 +49,7 @@ export function writeResponseBody(plan: CompiledPlan, result: RunResult, explain
   const outcome = isNull(body) ? "failed" : "partial";
   const bodyStart = Buffer.from(`{"errors":${JSON.stringify(errors)},`);
   return {
+    isOwn,
     summary: { outcome, codes: errors.map(({ extensions }) => extensions.code) },
     body: Buffer.concat([bodyStart, body.subarray(1)]),
     problems: newProblems.filter(({ code }) => messages[code] === undefined),

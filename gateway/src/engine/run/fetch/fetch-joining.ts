@@ -245,6 +245,7 @@ function divide(result: FetchResult, lists: readonly JoinedList[], member: numbe
   const { data, errors } = result;
   return {
     ...result,
+    bytes: undefined,
     data: data && Object.fromEntries(lists.map((list) => [list.entitiesKey, entitiesOf(data, list, member)])),
     errors: errors.length === 0 ? errors : errors.flatMap((error) => errorsOf(error, result, lists, member)),
   };

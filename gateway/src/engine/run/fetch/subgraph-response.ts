@@ -33,6 +33,8 @@ export type SubgraphResponse =
       /** Without executing it. Undefined with data. */
       readonly isDocumentRejected?: boolean | undefined;
       readonly replica: string;
+      /** The body, to which `data` refers (read-by-form.ts). Undefined if further results refer to it. */
+      readonly bytes?: Buffer | undefined;
     }
   /** A complete response that cannot be used. */
   | {
@@ -125,6 +127,7 @@ function readGraphqlResponse(
     data: data as Record<string, unknown> | null,
     errors,
     replica: reply.replica,
+    bytes: reply.body,
   } as const;
   if (data === null) return { ...response, isDocumentRejected: isDocumentRejected(body, status, errors) };
   const isCacheable = wantsCaching && status === 200 && errors.length === 0;
