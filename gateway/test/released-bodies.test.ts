@@ -4,7 +4,7 @@ import { createDice } from "./differential/dice.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { composeSupergraph, respondJson, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
-// Long bodies are released as soon as nothing needs them (kit/src/process/release-bytes.ts). No response may miss what was released.
+// Long bodies are released as soon as nothing needs them (src/release-bytes.ts). No response may miss what was released.
 
 /** Long enough that each body is released, and that it arrives in several chunks. */
 const textOf = (id: string) => `${id} "é" `.repeat(3_000);
@@ -134,7 +134,8 @@ test("the body of a subgraph and that of the client are released, unless other r
   const [kind] = kinds as readonly [Kind];
   const bodyBytes = Buffer.byteLength(JSON.stringify(kind.expected(3)));
   await sendKind(kind, 3);
-  await expect.poll(() => releasedBytes).toBeGreaterThan(2 * bodyBytes);
+  // Both have about this length.
+  await expect.poll(() => releasedBytes).toBeGreaterThan(1.9 * bodyBytes);
   releasedBytes = 0;
   await Promise.all([sendKind(kind, 3), sendKind(kind, 3)]);
   expect(releasedBytes).toBeLessThan(bodyBytes);

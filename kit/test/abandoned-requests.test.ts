@@ -279,7 +279,9 @@ async function startService({ url = test_.url, connectionsMax = 10, open, handle
     write: (headers = {}, id = "1") => send("POST", `/rest/v1/things/${id}`, headers),
     query: (headers = {}) => send("POST", "/graphql", headers, JSON.stringify({ query: "{ fine }" })),
     async runningStatements(): Promise<number> {
-      const text = `select count(*)::int as count from pg_stat_activity where application_name = $1 and state = 'active'`;
+      // Not the statements that open a connection.
+      const text = `select count(*)::int as count from pg_stat_activity
+        where application_name = $1 and state = 'active' and query ~ 'pg_(sleep|advisory)'`;
       const [row] = await test_.database.rows<{ count: number }>("activity", text, [applicationName]);
       return row?.count ?? 0;
     },

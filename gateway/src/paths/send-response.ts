@@ -1,13 +1,14 @@
 // Stage 5 of 5: shape. Sends all responses, except those of Express (preflights, GraphiQL) and of admit/broken-request.ts.
+import { ServerResponse } from "node:http";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { compressedBytesMin, createCompression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
-import { releaseBytes } from "@tributary/kit/process/release-bytes";
 import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { statuses } from "../errors/statuses.ts";
 import type { GatewayObserver } from "../observations.ts";
+import { releaseBytes } from "../release-bytes.ts";
 import type { ClientResponse } from "../response.ts";
 
 /** Sends nothing if the client has disconnected, or if a response was sent before. */
@@ -38,7 +39,8 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     if (clientResponse.status === statuses.resultWithErrors.draft) response.statusMessage = "Partial Success";
     response.writeHead(clientResponse.status, listHeaders(exchange, clientResponse, body, encoding));
     if (request.method === "HEAD") response.end();
-    else if (body.length > stringBytesMax) response.end(body, isOwn ? () => releaseBytes(body) : undefined);
+    else if (body.length > stringBytesMax)
+      response.end(body, isOwn && isPlain(response) ? () => releaseBytes(body) : undefined);
     else response.end(body.toString("latin1"), "latin1");
     const reportTruncation = () => observe({ kind: "response-truncated", requestId, traceId: trace.traceId });
     closeIfUnread(response, responseTimeoutMs, reportTruncation);
@@ -59,6 +61,11 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     // Compression can fail for lack of memory.
     void compression.compress(body, encoding).then(sendCompressed, sendUncompressed);
   };
+}
+
+/** Middleware of a program that embeds the gateway replaces these methods, and may keep what they get. */
+function isPlain({ end, write }: ServerResponse): boolean {
+  return end === ServerResponse.prototype.end && write === ServerResponse.prototype.write;
 }
 
 /** A strong validator differs between codings (RFC 9110, 8.8.3.3). */

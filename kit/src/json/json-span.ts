@@ -15,7 +15,7 @@ type WithSpans = Json & { readonly [spanSource]?: Buffer; readonly [spanKeys]: R
 
 const quote = 0x22;
 
-/** Undefined if the member, a number, is no span. @throws Error, a bug, if the JSON was released (process/release-bytes.ts): each string would be another. */
+/** Undefined if the member, a number, is no span. @throws Error, a bug, if the JSON was released: each string would be another. */
 export function findSpanSource(object: Json, key: string): Buffer | undefined {
   const { [spanSource]: source, [spanKeys]: keys } = object as WithSpans;
   if (source === undefined || !keys.has(key)) return undefined;

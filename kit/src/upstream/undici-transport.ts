@@ -2,7 +2,6 @@
 import { Readable } from "node:stream";
 import { createSecureContext } from "node:tls";
 import { type Dispatcher, Pool } from "undici";
-import { releaseBytes } from "../process/release-bytes.ts";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
 import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "./request-deadline.ts";
 import type { ResponseHeaders, Transport, TransportRequest, TransportResult } from "./transport.ts";
@@ -97,14 +96,6 @@ interface ResponseHandlerOptions {
   reject(error: unknown): void;
 }
 
-/** Releases the chunks, except those in the memory that undici's parser still reads: that of the last one. */
-function joinChunks(chunks: readonly Buffer[], bytes: number): Buffer {
-  const body = Buffer.concat(chunks, bytes);
-  const last = chunks.at(-1)?.buffer;
-  for (const chunk of chunks) if (chunk.buffer !== last) releaseBytes(chunk);
-  return body;
-}
-
 class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
   readonly #o: ResponseHandlerOptions;
   #controller: Dispatcher.DispatchController | undefined;
@@ -167,7 +158,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     if (this.#stream) return this.#stream.finish();
     if (this.#isSettled) return;
     const first = this.#firstChunk ?? Buffer.of();
-    const body = this.#moreChunks ? joinChunks([first, ...this.#moreChunks], this.#bytes) : first;
+    const body = this.#moreChunks ? Buffer.concat([first, ...this.#moreChunks], this.#bytes) : first;
     this.#respond(controller, body);
   }
 

@@ -1,8 +1,8 @@
 // Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; execute.ts calls them in their order.
-import { releaseBytes } from "@tributary/kit/process/release-bytes";
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType, parse } from "graphql";
 import type { GatewayObserver } from "../../observations.ts";
+import { releaseBytes } from "../../release-bytes.ts";
 import { addRangeCheckToCustomScalars } from "../parse/numeric-input.ts";
 import type { ValidatedOperation, Variables } from "../parse/validated-operation.ts";
 import { createCompiler } from "../plan/compile/compile.ts";

@@ -33,7 +33,7 @@ export type SubgraphResponse =
       /** Without executing it. Undefined with data. */
       readonly isDocumentRejected?: boolean | undefined;
       readonly replica: string;
-      /** The body, to which `data` refers (read-by-form.ts). Undefined if further results refer to it. */
+      /** The body, if `data` may refer to it (read-by-form.ts), and no other result does. */
       readonly bytes?: Buffer | undefined;
     }
   /** A complete response that cannot be used. */
@@ -108,7 +108,8 @@ function readGraphqlResponse(
   const { status } = reply;
   // A cache that stores a span would keep the whole response in memory, and `extensions` are not in its form.
   const form = wantsCaching ? undefined : responseForm;
-  const body = (form && readByForm(reply.body, form)) ?? parseObject(reply.body);
+  const byForm = form && readByForm(reply.body, form);
+  const body = byForm ?? parseObject(reply.body);
   if (body === undefined || !("data" in body || "errors" in body)) {
     const code = statusCodes.get(status);
     if (code !== undefined) return { kind: "graphql", data: null, errors: [toError(code)], replica: reply.replica };
@@ -127,7 +128,7 @@ function readGraphqlResponse(
     data: data as Record<string, unknown> | null,
     errors,
     replica: reply.replica,
-    bytes: reply.body,
+    bytes: byForm && reply.body,
   } as const;
   if (data === null) return { ...response, isDocumentRejected: isDocumentRejected(body, status, errors) };
   const isCacheable = wantsCaching && status === 200 && errors.length === 0;
