@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
@@ -33,6 +33,41 @@ test("an embedded gateway serves by the program's server, and closes after the r
   expect(response.headers.get("connection")).toBe("close");
   server.close();
   await closed;
+});
+
+test("middleware of the program that replaces `end` can keep the body of a response", async () => {
+  const text = "a".repeat(100_000);
+  const subgraph = await startSubgraph({
+    name: "people",
+    typeDefs: "type Query { name: String }",
+    resolvers: { Query: { name: () => text } },
+  });
+  onTestFinished(() => subgraph.close());
+  const supergraphFile = writeSupergraph(composeSupergraph([subgraph]));
+  const gateway = await createGateway({ supergraphFile, variables: silent });
+  onTestFinished(() => gateway.close());
+  let kept: unknown;
+  const server = createServer((request, response) => {
+    const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
+    response.end = (...values: unknown[]) => {
+      [kept] = values;
+      return end(...values);
+    };
+    gateway.handler(request, response);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  await expect.poll(gateway.isReady).toBe(true);
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "accept-encoding": "identity" },
+    body: '{"query":"{ name }"}',
+  });
+  const received = await response.text();
+  // `finish` of the response is emitted.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(String(kept)).toHaveLength(received.length);
+  expect(JSON.parse(received)).toEqual({ data: { name: text } });
 });
 
 test("an invalid embedding names every problem, and reads no variable of the process", async () => {

@@ -172,7 +172,6 @@ async function sendByContext(
     };
     await send(request, contextRun, o);
     if (contextRun.lacksEntities) run.lacksEntities = true;
-    if (!contextRun.mayMemoize) run.mayMemoize = false;
   };
   if (fetch) await Promise.all(divideByContext(treeOf(run), fetch).map(sendContexts));
 }
