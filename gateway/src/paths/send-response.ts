@@ -1,9 +1,10 @@
 // Stage 5 of 5: shape. Sends all responses, except those of Express (preflights, GraphiQL) and of admit/broken-request.ts.
-import { ServerResponse } from "node:http";
+import type { ServerResponse as Response } from "node:http";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { compressedBytesMin, createCompression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
+import { ServerResponse } from "@tributary/kit/process/node-http";
 import { closeIfUnread } from "@tributary/kit/process/unread-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { statuses } from "../errors/statuses.ts";
@@ -64,7 +65,7 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
 }
 
 /** Middleware of a program that embeds the gateway replaces these methods, and may keep what they get. */
-function isPlain({ end, write }: ServerResponse): boolean {
+function isPlain({ end, write }: Response): boolean {
   return end === ServerResponse.prototype.end && write === ServerResponse.prototype.write;
 }
 
