@@ -145,9 +145,15 @@ async function listen(
     plannerPool: { ...plannerPool, close: () => Promise.resolve(void observersOfSharedPool.delete(observe)) },
     ...options,
   });
+  // As in main.ts: `config.requestTimeoutMs` is for responses, and that of the server for the arrival of requests.
+  const { host, port, drainDelayMs, shutdownGraceMs, requestsInFlightMax } = config;
   const server = await startServer({
-    ...config,
     ...gateway,
+    host,
+    port,
+    drainDelayMs,
+    shutdownGraceMs,
+    requestsInFlightMax,
     handler: wrap(gateway.handler),
     name: "gateway",
     log: silentLog,

@@ -50,8 +50,12 @@ function writeResponse({ status, headers, body }: BrokenRequestRejection): strin
   return [...lines, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", "", body].join("\r\n");
 }
 
-/** Node has no timeout for a connection on which the server has sent its last bytes. */
+/**
+ * Reads nothing more: the rest of a late request would complete it, and a request whose client got a 408 must not be processed, since the client may
+ * repeat it. Node has no timeout for a connection on which the server has sent its last bytes.
+ */
 function endConnection(socket: Duplex, lastBytes: string): void {
+  socket.pause();
   // An `error` event without a listener would end the process.
   socket.on("error", () => undefined);
   socket.end(lastBytes);
