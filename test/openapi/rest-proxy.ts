@@ -17,6 +17,7 @@ export interface RunningRestProxy {
 export async function startRestProxy(
   addresses: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>> = {},
+  observe: (observation: { readonly kind: string }) => void = () => {},
 ): Promise<RunningRestProxy> {
   const table = createRouteTable(loadRoutes(routesFile));
   const serviceUrls = Object.entries(addresses).map(([name, url]) => [`${toVariablePrefix(name)}_URL`, url]);
@@ -24,7 +25,7 @@ export async function startRestProxy(
     { ROUTES_FILE: routesFile, PORT: "0", SHUTDOWN_GRACE_MS: "0", ...Object.fromEntries(serviceUrls), ...environment },
     table.services,
   );
-  const proxy = createRestProxy({ config, table, documents: new Map(), observe: () => {} });
+  const proxy = createRestProxy({ config, table, documents: new Map(), observe });
   const server = await startServer({
     ...config,
     name: "rest-proxy",

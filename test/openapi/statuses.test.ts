@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { lockNumberOf } from "../../kit/src/idempotency/idempotency-records.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { readDocumentedResponses } from "./documented-responses.ts";
@@ -210,6 +211,50 @@ test("every operation responds 503 while its service has the maximum of requests
   await expectFromAll(504, (example) => sender.send(example, { at: shortTimeout }));
   await shortTimeout.close();
 });
+
+test("a POST with a key that is repeated because its service is slow is successful, as one that is sent once", async () => {
+  const keyed = [
+    ...new Map(routes.filter(({ idempotencyKey }) => idempotencyKey).map(({ id, service }) => [id, service])),
+  ];
+  expect(new Set(keyed.map(([, service]) => service)).size).toBe(serviceNames.length);
+  const outcomes = keyed.map(async ([id, service]) => {
+    const example = firstExamples.find((one) => one.id === id)!;
+    const path = await sender.pathOf(example);
+    const urls = {
+      ...services.urls,
+      [service]: `${services.urls[service]},${await startForwarder(services.urls[service]!)}`,
+    };
+    let retries = 0;
+    const at = await startRestProxy(urls, {}, ({ kind }) => void (kind === "retried" && retries++));
+    const { sent } = await services.queryDuring(service, lockStoredResults, async () => {
+      const response = sender.send(example, { at, path, headers: { "Idempotency-Key": randomUUID() } });
+      await expect.poll(() => retries, { timeout: 10_000 }).toBeGreaterThan(0);
+      return { sent: response };
+    });
+    const { ok } = await sent;
+    await at.close();
+    return [id, ok];
+  });
+  expect(await Promise.all(outcomes)).toEqual(keyed.map(([id]) => [id, true]));
+});
+
+/** Until the connection ends, no write with a key is completed. */
+const lockStoredResults = `begin; do $$ begin
+  execute (select format('lock table %I in exclusive mode', relname) from pg_class where relname ~ '^idempotency_[a-z]+$' and relkind = 'r');
+end $$`;
+
+/** A second address of a service. */
+async function startForwarder(url: string): Promise<string> {
+  const forwarder = createTcpServer((socket) => {
+    const forwarded = connect(Number(new URL(url).port), "127.0.0.1");
+    for (const one of [socket, forwarded])
+      one.on("error", () => {}).on("close", () => [socket, forwarded].forEach((each) => each.destroy()));
+    socket.pipe(forwarded).pipe(socket);
+  });
+  await once(forwarder.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void forwarder.close());
+  return `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}`;
+}
 
 test("every operation responds with a documented 500 if its service has an internal error", async () => {
   const proxy = await startRestProxy(services.urls);

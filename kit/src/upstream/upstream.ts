@@ -65,6 +65,8 @@ export type UpstreamResult<Body extends ResponseBody> = UpstreamResponse<Body> |
 /** Of any final status; redirects are not followed. */
 export interface UpstreamResponse<Body extends ResponseBody> extends TransportResponse<Body> {
   readonly replica: string;
+  /** 1 or more. With more, the service may still process an earlier one. */
+  readonly attempts: number;
   /** Undefined if `body` is a Buffer. */
   readonly pendingBody: PendingBody | undefined;
 }
@@ -364,9 +366,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   #completeAttempt<Body extends ResponseBody>(
     result: TransportResult<Body>,
     attempt: Attempt<Connection>,
-    { request, deadline, place }: RequestInProgress<Connection, Body>,
+    { request, deadline, place, tried }: RequestInProgress<Connection, Body>,
   ): AttemptResult<Body> {
     const { name } = attempt.replica;
+    const attempts = tried.length;
     const endedAtMs = this.#nowMs();
     const latencyMs = endedAtMs - attempt.startedAtMs;
     let outcome = toOutcome(result, latencyMs);
@@ -379,13 +382,13 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const isStreamed = result.kind === "response" && result.body instanceof Readable;
     if (isFailure || !isStreamed) this.#endAttempt(attempt, outcome, isFailure ? toCause(result) : undefined);
     if (result.kind === "failed") return { ...result, replica: name };
-    if (!isStreamed) return { ...result, replica: name, pendingBody: undefined };
+    if (!isStreamed) return { ...result, replica: name, attempts, pendingBody: undefined };
     const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
       // After a complete body, that of the head: `success`, `slow` or `draining`.
       if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
       this.#release(deadline, place);
     };
-    return { ...result, replica: name, pendingBody: { deadline, finish } };
+    return { ...result, replica: name, attempts, pendingBody: { deadline, finish } };
   }
 
   #endAttempt({ replica, role }: Attempt<Connection>, outcome: AttemptOutcome, cause: unknown): void {

@@ -1,5 +1,6 @@
 /** Stage 4 of 5: forward. Sends requests to one service: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import type { UpstreamStatus } from "@tributary/kit/process/process-status";
@@ -13,12 +14,15 @@ import {
   type Transport,
 } from "@tributary/kit/upstream/transport";
 import { streamedTransport } from "@tributary/kit/upstream/undici-transport";
+import { readRetryAfter } from "@tributary/kit/upstream/retry-after";
 import {
   createUpstream,
   type UpstreamFailure,
   type UpstreamObservation,
   type UpstreamOptions,
   type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamResult,
 } from "@tributary/kit/upstream/upstream";
 import { ClientDisconnected, badGateway, gatewayTimeout, serviceSilent } from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
@@ -94,6 +98,29 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   });
   const readerExtraMs = Math.max(0, readTimeoutMs - timeoutMs);
 
+  /**
+   * While the service processes one attempt of a write, it responds to another with 409 and `Retry-After`. The client has sent a single request, so the
+   * proxy waits, and gets the stored response, or a new one if the first attempt has failed. A 409 to a request that was not repeated is the client's.
+   */
+  async function sendKeyedWrite(
+    request: UpstreamRequest,
+    transport: Transport<ReplicaConnection, ResponseBody>,
+  ): Promise<UpstreamResult<ResponseBody>> {
+    const endsAtMs = Math.min(performance.now() + timeoutMs, request.signal?.endsAtMs ?? Infinity);
+    let isRepeated = false;
+    for (let remainingMs = timeoutMs; ;) {
+      const result = await upstream.send({ ...request, timeoutMs: remainingMs }, transport);
+      if (result.kind === "failed") return result;
+      isRepeated ||= result.attempts > 1;
+      const waitSeconds = readRetryAfter(result.headers["retry-after"]);
+      if (!isRepeated || result.status !== 409 || waitSeconds === undefined) return result;
+      remainingMs = Math.floor(endsAtMs - performance.now() - waitSeconds * 1_000);
+      if (remainingMs < 1 || !upstream.takeRetry(result.replica)) return result;
+      discard(result);
+      await sleep(waitSeconds * 1_000);
+    }
+  }
+
   async function send(
     request: ServiceRequest,
     transport: Transport<ReplicaConnection, ResponseBody>,
@@ -102,7 +129,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const { signal } = request;
     const observed = observer?.begin();
     try {
-      const response = await upstream.send(toUpstreamRequest(request, service, timeoutMs), transport);
+      const upstreamRequest = toUpstreamRequest(request, service, timeoutMs);
+      const isKeyedWrite = request.method === "POST" && upstreamRequest.isIdempotent;
+      const response = await (isKeyedWrite
+        ? sendKeyedWrite(upstreamRequest, transport)
+        : upstream.send(upstreamRequest, transport));
       if (response.kind === "failed") throw toError(response);
       const { status, body, rawHeaders, pendingBody: pending } = response;
       observed?.responded(status);
@@ -132,6 +163,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   };
 }
 
+function discard({ body, pendingBody }: UpstreamResponse<ResponseBody>): void {
+  if (body instanceof Readable) body.on("error", () => {}).destroy();
+  pendingBody?.finish("success");
+}
+
 /** RFC 9110, 15.4.5. */
 function isConditionalRead({ method, headers }: ServiceRequest): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
@@ -156,7 +192,7 @@ function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: 
 
 /**
  * Stricter than RFC 9110, 9.2.2: a repeated `DELETE` or `PUT` may get another response (404), and the client could not know that the first attempt
- * was processed. A retried `POST` with a key may get a 409 while the service processes the first attempt.
+ * was processed.
  */
 function isIdempotent({ method, headers, takesIdempotencyKey = false }: ServiceRequest): boolean {
   if (method === "GET" || method === "HEAD") return true;

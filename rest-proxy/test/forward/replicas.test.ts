@@ -61,6 +61,41 @@ test.each([
   expect(seen).toMatchObject([{ kind: "retried", reason, service: "things" }]);
 });
 
+const respondInFlight: Respond = (response) => void response.writeHead(409, { "Retry-After": "1" }).end("in flight");
+
+test.each([
+  ["a late response", hang],
+  ["a broken connection", reset],
+])("a POST with a key that is repeated after %s waits while the service processes the first", async (_, respond) => {
+  const [first, other] = await start(2, respondInFlight);
+  first.respond = (response, request) => {
+    first.respond = respondInFlight;
+    setTimeout(() => (first.respond = other.respond = respondOk), 2_000);
+    respond(response, request);
+  };
+  const { client } = open([first.url, other.url], { random: () => 0 });
+  expect(await outcomeOf(client.sendByMiddleware(retryable))).toBe("200 ok");
+  expect(first.requests + other.requests).toBeGreaterThan(3);
+});
+
+test("a 409 is the response to a POST with a key that was not repeated, or whose deadline comes first", async () => {
+  const [first, other] = await start(2, respondInFlight);
+  const { client } = open([first.url, other.url], { random: () => 0, timeoutMs: 900 });
+  expect(await outcomeOf(client.sendByMiddleware(retryable))).toBe("409 in flight");
+  expect(first.requests + other.requests).toBe(1);
+  first.respond = reset;
+  expect(await outcomeOf(client.sendByMiddleware(retryable))).toBe("409 in flight");
+  expect(first.requests + other.requests).toBe(3);
+});
+
+test("a POST without a key gets a 409 with Retry-After, also if its connection to another replica was refused", async () => {
+  const [down, up] = await start(2, respondInFlight);
+  await down.kill();
+  const { client } = open([down.url, up.url], { random: () => 0 });
+  expect(await outcomeOf(client.sendByMiddleware(write))).toBe("409 in flight");
+  expect(up.requests).toBe(1);
+});
+
 testBothTransports(
   "a request whose connection was refused goes to another replica, whatever its method",
   async (transport) => {
