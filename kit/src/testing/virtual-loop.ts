@@ -19,6 +19,7 @@ interface Timer {
 /**
  * Global timers and `performance.now` in virtual time: it passes only by `block`, and to the next timer while nothing else is due. So a test of
  * overload does not depend on how much of a core it has. In each iteration, due timers run before immediates, as in Node's event loop.
+ * Meanwhile `expect.poll` and `vi.useFakeTimers` must not be used: they would take these for the real timers, also in later test files.
  */
 export function startVirtualLoop(): VirtualLoop {
   const { setImmediate: setRealImmediate } = globalThis;
