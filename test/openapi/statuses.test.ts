@@ -192,9 +192,14 @@ test("every operation responds 429 with Retry-After to a caller that exceeds its
 });
 
 test("every operation responds 502 while its service is down", async () => {
-  const disconnected = await startRestProxy(everyServiceAt("http://127.0.0.1:1"));
-  await expectFromAll(502, (example) => sender.send(example, { at: disconnected }));
-  await disconnected.close();
+  const proxies: RunningRestProxy[] = [];
+  await expectFromAll(502, async (example) => {
+    // One for each request: after a second of failed requests it would respond 503 at once.
+    const at = await startRestProxy(everyServiceAt("http://127.0.0.1:1"));
+    proxies.push(at);
+    return sender.send(example, { at });
+  });
+  await Promise.all(proxies.map((proxy) => proxy.close()));
 });
 
 test("every operation responds 503 while its service has the maximum of requests in flight, and 504 after the timeout", async () => {
