@@ -1,33 +1,79 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { RequestListener, Server } from "node:http";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { rejectBrokenRequests } from "./broken-requests.ts";
+import { type RunningServer, startServer } from "./lifecycle.ts";
+import { silentLog } from "./log.ts";
 
-const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n";
+const start = "POST / HTTP/1.1\r\nHost: a\r\n";
+const sized = `${start}Content-Length: 2\r\n\r\n`;
+const chunked = `${start}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`;
 
 test.each([
-  { part: "its head", sent: head.slice(0, -1), rest: "\n{}" },
-  { part: "its body", sent: `${head}{`, rest: "}" },
-])("a request that was rejected as too late is not processed when $part is completed afterwards", async (o) => {
+  { part: "the rest of its head", sent: sized.slice(0, -1), rest: "\n{}" },
+  { part: "the rest of its body", sent: `${sized}{`, rest: "}" },
+  { part: "its last chunk", sent: chunked, rest: "\r\n" },
+  { part: "its rest with a further request", sent: `${sized}{`, rest: `}${sized}{}` },
+])("a request that was rejected as too late is not processed when $part arrives afterwards", async (o) => {
   let completed = 0;
-  const server = createServer({ connectionsCheckingInterval: 10 }, (request) =>
-    request.resume().on("end", () => completed++),
-  );
-  Object.assign(server, { headersTimeout: 50, requestTimeout: 50 });
-  const rejection = { status: 408, headers: [], body: "too late" };
-  rejectBrokenRequests(
-    server,
-    () => [],
-    () => rejection,
-  );
-  await once(server.listen(0, "127.0.0.1"), "listening");
-
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  client.write(o.sent);
+  const { port } = await startRejecting((request) => request.resume().on("end", () => completed++), 50);
+  const client = await open(port, o.sent);
   client.once("data", () => client.write(o.rest));
   expect(await text(client)).toMatch(/^HTTP\/1\.1 408 /);
-  await once(server.close(), "close");
+  await once(client, "close");
   expect(completed).toBe(0);
 });
+
+test("a client that sends megabytes after a malformed head can read the rejection", async () => {
+  const { port } = await startRejecting(() => {});
+  const client = await open(port, "POST / HTTP/1.1\r\nHost: a\r\nA b\r\n\r\n");
+  // Resolves when the kernel has taken everything: the server reads it.
+  await new Promise<void>((resolve, reject) => {
+    client.write(Buffer.alloc(20_000_000), (error) => (error ? reject(error) : resolve()));
+  });
+  expect(await text(client)).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+test("a client that resets its connection after CONNECT, while an earlier response is pending, harms nothing", async () => {
+  const pending = Promise.withResolvers<void>();
+  const { port, drain } = await startRejecting(() => pending.resolve());
+  const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const client = await open(port, `${get}${get}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`);
+  await pending.promise;
+  client.resetAndDestroy();
+  // Waits for the pending responses. An error event without a listener would fail this test.
+  await drain();
+});
+
+async function startRejecting(handler: RequestListener, timeoutMs = 60_000): Promise<RunningServer> {
+  const server = await startServer({
+    name: "test",
+    handler,
+    host: "127.0.0.1",
+    port: 0,
+    log: silentLog,
+    isReady: () => true,
+    close: async () => {},
+    drainDelayMs: 0,
+    shutdownGraceMs: 60_000,
+    headersTimeoutMs: timeoutMs,
+    requestTimeoutMs: timeoutMs,
+    prepare(http: Server, pendingResponses) {
+      rejectBrokenRequests(http, pendingResponses, (_socket, code) => {
+        const isLate = code === "ERR_HTTP_REQUEST_TIMEOUT";
+        return { status: isLate ? 408 : 400, headers: [], body: "rejected" };
+      });
+    },
+  });
+  onTestFinished(() => server.drain());
+  return server;
+}
+
+async function open(port: number, sent: string): Promise<Socket> {
+  const client = connect(port, "127.0.0.1");
+  await once(client, "connect");
+  client.write(sent);
+  return client;
+}

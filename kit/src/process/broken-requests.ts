@@ -34,7 +34,12 @@ export function rejectBrokenRequests(server: Server, pendingResponses: PendingRe
     else socket.destroy();
   }
 
-  server.on("connect", (_request, socket) => rejectInOrder(socket, undefined));
+  server.on("connect", (_request, socket) => {
+    // Node has removed its own listeners. Without these, a reset would end the process, and the pending responses would remain pending.
+    socket.on("error", () => undefined);
+    socket.once("close", () => pendingResponses(socket).forEach((response) => response.destroy()));
+    rejectInOrder(socket, undefined);
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // The parser reports the same error again with each chunk that follows.
     if (broken.has(socket)) return;
@@ -51,11 +56,13 @@ function writeResponse({ status, headers, body }: BrokenRequestRejection): strin
 }
 
 /**
- * Reads nothing more: the rest of a late request would complete it, and a request whose client got a 408 must not be processed, since the client may
- * repeat it. Node has no timeout for a connection on which the server has sent its last bytes.
+ * Discards what else arrives: the rest of a late request would complete it, and a request whose client got a 408 must not be processed, since the
+ * client may repeat it. Node has no timeout for a connection on which the server has sent its last bytes.
  */
 function endConnection(socket: Duplex, lastBytes: string): void {
-  socket.pause();
+  // The parser does not get the bytes any more.
+  socket.removeAllListeners("data").on("data", () => undefined);
+  socket.resume();
   // An `error` event without a listener would end the process.
   socket.on("error", () => undefined);
   socket.end(lastBytes);

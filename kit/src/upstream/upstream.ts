@@ -65,7 +65,7 @@ export type UpstreamResult<Body extends ResponseBody> = UpstreamResponse<Body> |
 /** Of any final status; redirects are not followed. */
 export interface UpstreamResponse<Body extends ResponseBody> extends TransportResponse<Body> {
   readonly replica: string;
-  /** 1 or more. With more, the service may still process an earlier one. */
+  /** Without those whose connection was refused. If there are several, the service may still process an earlier one. */
   readonly attempts: number;
   /** Undefined if `body` is a Buffer. */
   readonly pendingBody: PendingBody | undefined;
@@ -149,6 +149,8 @@ interface RequestInProgress<Connection, Body extends ResponseBody> {
   readonly endsAtMs: number;
   /** In their order. After a broken connection, a new one to the same replica may work, so a replica may occur twice. */
   readonly tried: Replica<Connection>[];
+  /** Attempts without a connection, of which nothing was sent. */
+  refusals: number;
 }
 
 /** Of the `requestsMax`, by caller. */
@@ -258,7 +260,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     this.#breaker.noteArrival(arrivedAtMs);
     const deadline = createDeadline(request.timeoutMs, request.signal);
     const endsAtMs = Math.min(arrivedAtMs + request.timeoutMs, request.signal?.endsAtMs ?? Infinity);
-    return this.#sendWithRetries({ request, transport, deadline, endsAtMs, place, tried: [] }, arrivedAtMs);
+    return this.#sendWithRetries(
+      { request, transport, deadline, endsAtMs, place, tried: [], refusals: 0 },
+      arrivedAtMs,
+    );
   }
 
   /**
@@ -366,10 +371,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   #completeAttempt<Body extends ResponseBody>(
     result: TransportResult<Body>,
     attempt: Attempt<Connection>,
-    { request, deadline, place, tried }: RequestInProgress<Connection, Body>,
+    inProgress: RequestInProgress<Connection, Body>,
   ): AttemptResult<Body> {
+    const { request, deadline, place } = inProgress;
     const { name } = attempt.replica;
-    const attempts = tried.length;
+    if (result.kind === "failed" && result.reason === "refused") inProgress.refusals++;
+    const attempts = inProgress.tried.length - inProgress.refusals;
     const endedAtMs = this.#nowMs();
     const latencyMs = endedAtMs - attempt.startedAtMs;
     let outcome = toOutcome(result, latencyMs);

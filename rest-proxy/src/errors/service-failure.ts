@@ -33,11 +33,12 @@ export function badGateway(cause: unknown, replica?: string): ServiceFailure {
   return new ServiceFailure("BAD_GATEWAY", "The service for this path does not respond. Try again.", options, replica);
 }
 
-/** 503 with `Retry-After`: nothing was sent. */
-export function serviceSilent(cause: unknown): ServiceFailure {
+/** 503 with `Retry-After`, for a request that may be repeated. @param replica see `ServiceFailure`. */
+export function serviceSilent(cause: unknown, replica: string | undefined): ServiceFailure {
   const options = { cause, retryAfterSeconds: breakerRetrySeconds };
-  const message = "The service for this path does not respond. Nothing was sent to it. Try again.";
-  return new ServiceFailure("SERVICE_UNAVAILABLE", message, options, undefined);
+  const sent = replica === undefined ? " Nothing was sent to it." : "";
+  const message = `The service for this path does not respond.${sent} Try again.`;
+  return new ServiceFailure("SERVICE_UNAVAILABLE", message, options, replica);
 }
 
 /** 504, without `Retry-After`: the service may still be processing the request. @param replica see `ServiceFailure`. */

@@ -1,6 +1,5 @@
 /** Stage 4 of 5: forward. Sends requests to one service: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import type { UpstreamStatus } from "@tributary/kit/process/process-status";
@@ -14,20 +13,18 @@ import {
   type Transport,
 } from "@tributary/kit/upstream/transport";
 import { streamedTransport } from "@tributary/kit/upstream/undici-transport";
-import { readRetryAfter } from "@tributary/kit/upstream/retry-after";
 import {
   createUpstream,
   type UpstreamFailure,
   type UpstreamObservation,
   type UpstreamOptions,
   type UpstreamRequest,
-  type UpstreamResponse,
-  type UpstreamResult,
 } from "@tributary/kit/upstream/upstream";
 import { ClientDisconnected, badGateway, gatewayTimeout, serviceSilent } from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { connectionNamesOf, toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
+import { createKeyedWriteSender } from "./keyed-write.ts";
 import { createMiddlewareTransport } from "./middleware-transport.ts";
 import { closeConnection, openConnection, type ReplicaConnection } from "./replica-connection.ts";
 
@@ -84,6 +81,9 @@ export interface ServiceClientOptions extends Pick<
   readonly observer?: ServiceClientObserver | undefined;
 }
 
+/** Of the requests in flight. */
+const waitingWritesShare = 1 / 8;
+
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { service, requestsMax, timeoutMs, readTimeoutMs, connectTimeoutMs = 1_000, observe, observer } = options;
   const connectionLimits = { connectionsMax: requestsMax, connectTimeoutMs };
@@ -98,28 +98,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   });
   const readerExtraMs = Math.max(0, readTimeoutMs - timeoutMs);
 
-  /**
-   * While the service processes one attempt of a write, it responds to another with 409 and `Retry-After`. The client has sent a single request, so the
-   * proxy waits, and gets the stored response, or a new one if the first attempt has failed. A 409 to a request that was not repeated is the client's.
-   */
-  async function sendKeyedWrite(
-    request: UpstreamRequest,
-    transport: Transport<ReplicaConnection, ResponseBody>,
-  ): Promise<UpstreamResult<ResponseBody>> {
-    const endsAtMs = Math.min(performance.now() + timeoutMs, request.signal?.endsAtMs ?? Infinity);
-    let isRepeated = false;
-    for (let remainingMs = timeoutMs; ;) {
-      const result = await upstream.send({ ...request, timeoutMs: remainingMs }, transport);
-      if (result.kind === "failed") return result;
-      isRepeated ||= result.attempts > 1;
-      const waitSeconds = readRetryAfter(result.headers["retry-after"]);
-      if (!isRepeated || result.status !== 409 || waitSeconds === undefined) return result;
-      remainingMs = Math.floor(endsAtMs - performance.now() - waitSeconds * 1_000);
-      if (remainingMs < 1 || !upstream.takeRetry(result.replica)) return result;
-      discard(result);
-      await sleep(waitSeconds * 1_000);
-    }
-  }
+  const sendKeyedWrite = createKeyedWriteSender({ upstream, timeoutMs, waitingMax: requestsMax * waitingWritesShare });
 
   async function send(
     request: ServiceRequest,
@@ -161,11 +140,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     readStatus: () => upstream.readStatus(),
     close: () => upstream.close(),
   };
-}
-
-function discard({ body, pendingBody }: UpstreamResponse<ResponseBody>): void {
-  if (body instanceof Readable) body.on("error", () => {}).destroy();
-  pendingBody?.finish("success");
 }
 
 /** RFC 9110, 15.4.5. */
@@ -234,7 +208,7 @@ function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
 function toError({ reason, cause, replica }: UpstreamFailure): Error {
   if (reason === "timeout" || cause instanceof DeadlinePassed) return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
-  if (reason === "breaker-open") return serviceSilent(cause);
+  if (reason === "breaker-open") return serviceSilent(cause, replica);
   // `overloaded` does not occur, since `send` checks `isFull`.
   return badGateway(cause, replica);
 }

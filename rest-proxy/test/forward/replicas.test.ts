@@ -88,12 +88,51 @@ test("a 409 is the response to a POST with a key that was not repeated, or whose
   expect(first.requests + other.requests).toBe(3);
 });
 
-test("a POST without a key gets a 409 with Retry-After, also if its connection to another replica was refused", async () => {
-  const [down, up] = await start(2, respondInFlight);
-  await down.kill();
-  const { client } = open([down.url, up.url], { random: () => 0 });
-  expect(await outcomeOf(client.sendByMiddleware(write))).toBe("409 in flight");
-  expect(up.requests).toBe(1);
+test("a write whose connection to another replica was refused was sent once, so its client gets a 409", async () => {
+  for (const request of [write, retryable]) {
+    const [down, up] = await start(2, respondInFlight);
+    await down.kill();
+    const { client } = open([down.url, up.url], { random: () => 0 });
+    expect(await outcomeOf(client.sendByMiddleware(request))).toBe("409 in flight");
+    expect(up.requests).toBe(1);
+  }
+});
+
+test("a repeated write waits at least a second, whatever Retry-After says", async () => {
+  const [first, other] = await start(2, (response) => void response.writeHead(409, { "Retry-After": "0" }).end());
+  const respond = first.respond;
+  first.respond = (response, request) => {
+    first.respond = respond;
+    reset(response, request);
+  };
+  const { client } = open([first.url, other.url], { random: () => 0, timeoutMs: 2_500 });
+  expect(await outcomeOf(client.sendByMiddleware(retryable))).toBe("409 ");
+  expect(first.requests + other.requests).toBeLessThanOrEqual(4);
+});
+
+test("a repeated write that cannot be sent again after its wait is reported as late, since it may have been processed", async () => {
+  const [first, other] = await start(2, respondInFlight);
+  first.respond = (response, request) => {
+    first.respond = hang;
+    reset(response, request);
+  };
+  const { client } = open([first.url, other.url], { random: () => 0, requestsMax: 8 });
+  const repeated = outcomeOf(client.sendByMiddleware(retryable));
+  await expect.poll(() => other.requests).toBe(1);
+  other.respond = hang;
+  // They take all places while the write waits.
+  for (let taken = 0; taken < 8; taken++) void outcomeOf(client.sendByMiddleware(write));
+  expect(await repeated).toBe("GATEWAY_TIMEOUT");
+});
+
+test("one in eight of the requests in flight may wait, and further repeated writes get the 409 at once", async () => {
+  const [first, other] = await start(2, respondInFlight);
+  first.respond = reset;
+  const { client } = open([first.url, other.url], { random: () => 0, requestsMax: 8, timeoutMs: 1_500 });
+  const outcomes: string[] = [];
+  const writes = [1, 2, 3].map(async () => outcomes.push(await outcomeOf(client.sendByMiddleware(retryable))));
+  await expect.poll(() => outcomes).toEqual(["409 in flight", "409 in flight"]);
+  await Promise.all(writes);
 });
 
 testBothTransports(
