@@ -112,7 +112,7 @@ describe("a reference resolver that does not return its non-null key", () => {
   });
 
   test("is retried within the deadline of the client's request", async () => {
-    await start({ REQUEST_TIMEOUT_MS: "300" });
+    await start({ REQUEST_TIMEOUT_MS: "2000" });
     pay.fault = async (response, { query }, _, resolveCorrectly) => {
       if (query.includes(":id")) respondJson(response, 200, JSON.stringify(await resolveCorrectly()));
     };

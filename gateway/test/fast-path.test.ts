@@ -144,7 +144,7 @@ describe("both paths", () => {
     SUPERGRAPH_FILE: file,
     PORT: "0",
     GRAPHQL_BODY_BYTES_MAX: "3000",
-    SUBGRAPH_TIMEOUT_MS: "300",
+    SUBGRAPH_TIMEOUT_MS: "1500",
     CORS_ORIGINS: "https://shop.example",
   });
 

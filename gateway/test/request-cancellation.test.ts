@@ -13,7 +13,7 @@ const abortedFetches = [
   { during: "parallel fetches", query: "{ books { title stars author { name } } }", held: ["people", "ratings"] },
 ] as const;
 /** Only the deadline of the request ends a fetch. */
-const environment = { REQUEST_TIMEOUT_MS: "500", SUBGRAPH_TIMEOUT_MS: "300000" };
+const environment = { REQUEST_TIMEOUT_MS: "2000", SUBGRAPH_TIMEOUT_MS: "300000" };
 let library: Library;
 let gateway: RunningGateway;
 
@@ -108,18 +108,18 @@ const deadlineOf = (subgraph: Library["people"]) => Number(subgraph.requests[0]?
 
 test("a client sets its own deadline, which its subgraph gets less 5 % for a mutation", async () => {
   const silent = silence(library.books);
-  const requested = gateway.send(addBook, { headers: { "x-deadline-ms": "400" } });
+  const requested = gateway.send(addBook, { headers: { "x-deadline-ms": "1000" } });
   const aborted = once(await silent, "close");
   const { body } = await requested;
   await aborted;
   expect(body.errors).toMatchObject([{ path: ["addBook"], extensions: { code: "SUBGRAPH_TIMEOUT" } }]);
   expect(deadlineOf(library.books)).toBeGreaterThan(0);
-  expect(deadlineOf(library.books)).toBeLessThanOrEqual(380);
+  expect(deadlineOf(library.books)).toBeLessThanOrEqual(950);
 });
 
 test("a shared fetch has the time of its subgraph, and each client leaves at its own deadline", async () => {
   const silent = silence(library.people);
-  const ada = gateway.send("{ whoAmI }", { headers: { "x-deadline-ms": "300" } });
+  const ada = gateway.send("{ whoAmI }", { headers: { "x-deadline-ms": "1000" } });
   const subgraphResponse = await silent;
   const grace = gateway.send("{ whoAmI }");
   expect((await ada).body.errors).toMatchObject([{ extensions: { code: "SUBGRAPH_TIMEOUT" } }]);
