@@ -47,7 +47,19 @@ test("a client that resets its connection after CONNECT, while an earlier respon
   await drain();
 });
 
-async function startRejecting(handler: RequestListener, timeoutMs = 60_000): Promise<RunningServer> {
+test("a client that sends CONNECT, and does not read the response before it, does not delay the end of a process", async () => {
+  const { port, drain } = await startRejecting((_, response) => response.end(Buffer.alloc(50_000_000)), 60_000, 100);
+  const client = await open(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
+  await once(client, "readable");
+  await drain();
+  client.destroy();
+});
+
+async function startRejecting(
+  handler: RequestListener,
+  timeoutMs = 60_000,
+  shutdownGraceMs = 60_000,
+): Promise<RunningServer> {
   const server = await startServer({
     name: "test",
     handler,
@@ -57,7 +69,7 @@ async function startRejecting(handler: RequestListener, timeoutMs = 60_000): Pro
     isReady: () => true,
     close: async () => {},
     drainDelayMs: 0,
-    shutdownGraceMs: 60_000,
+    shutdownGraceMs,
     headersTimeoutMs: timeoutMs,
     requestTimeoutMs: timeoutMs,
     prepare(http: Server, pendingResponses) {

@@ -219,7 +219,10 @@ async function closeServer(
   pending: PendingResponseList,
   graceMs: number,
 ): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+  const deadline = setTimeout(() => {
+    pending.abort();
+    server.closeAllConnections();
+  }, graceMs);
   // Not `server.close`, which closes idle connections too.
   const closed = Promise.all(
     acceptors.map((acceptor) => new Promise((resolve) => NetServer.prototype.close.call(acceptor, resolve))),

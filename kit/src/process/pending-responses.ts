@@ -17,6 +17,8 @@ export interface PendingResponseList {
   ofConnection(connection: Duplex): readonly ServerResponse[];
   /** Once no response to a completely received request is pending. */
   settled(): Promise<void>;
+  /** Closes their connections, also one with a CONNECT, of which Node's server knows nothing any more. */
+  abort(): void;
 }
 
 export function createPendingResponseList(): PendingResponseList {
@@ -35,6 +37,9 @@ export function createPendingResponseList(): PendingResponseList {
     },
     count: () => pending.size,
     ofConnection: (connection) => pending.items().filter(({ req }) => req.socket === connection),
+    abort() {
+      for (const { req } of pending.items()) req.socket.destroy();
+    },
     async settled() {
       for (;;) {
         const complete = pending.items().filter(({ req }) => req.complete);

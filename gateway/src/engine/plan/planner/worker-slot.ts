@@ -15,7 +15,7 @@ export interface WorkerSlot {
 }
 
 export interface WorkerSlotOptions {
-  /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
+  /** Starts a worker; if it throws, it is called again later. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
   readonly start: (onLost: (lost: WorkerLost) => void, isAwaited: boolean) => PlannerWorker;
   /** The jobs that a new worker runs first: they load and warm the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
@@ -51,7 +51,12 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
 
   function start(isAwaited = false): void {
     startJobs = [...o.listStartJobs()];
-    worker = o.start(replace, isAwaited);
+    try {
+      worker = o.start(replace, isAwaited);
+    } catch (cause) {
+      // The system permits no further thread at the moment.
+      return replace({ kind: "worker-lost", reason: "died", cause: cause as Error, cpuMs: 0 });
+    }
     void work();
   }
 
