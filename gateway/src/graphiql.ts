@@ -25,7 +25,8 @@ export function createGraphiql(
     issuerUrl,
     restProxyUrl,
     traceUrlTemplate,
-  }: Pick<Config, "profile" | "issuerUrl" | "restProxyUrl" | "traceUrlTemplate">,
+    responseTimeoutMs,
+  }: Pick<Config, "profile" | "issuerUrl" | "restProxyUrl" | "traceUrlTemplate" | "responseTimeoutMs">,
 ): Graphiql {
   const development = profile === "development" ? { restProxyUrl, traceUrlTemplate } : undefined;
   const page = readPage(folder);
@@ -44,6 +45,11 @@ export function createGraphiql(
   }
 
   const router = express.Router();
+  router.use((_request, response, next) => {
+    // Closes the connection of a client that reads nothing of a file for so long.
+    response.setTimeout(responseTimeoutMs);
+    next();
+  });
   router.get("/config.json", (_request, response) => {
     response.set("Cache-Control", "no-store").json({ endpoint: "/graphql", issuer: issuerUrl ?? null, development });
   });

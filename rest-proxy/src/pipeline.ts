@@ -159,7 +159,7 @@ function chooseRoute(
   // A path in the route cache has a route, so it is not a path of the documentation.
   const document = cachedRoute ? undefined : stages.documents.find(target.path);
   if (document) {
-    respondWithDocument(exchange, document, cors);
+    respondWithDocument(exchange, document, cors, stages);
     return undefined;
   }
   const { accept } = request.headers;

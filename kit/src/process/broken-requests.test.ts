@@ -36,30 +36,19 @@ test("a client that sends megabytes after a malformed head can read the rejectio
   expect(await text(client)).toMatch(/^HTTP\/1\.1 400 /);
 });
 
-test("a client that resets its connection after CONNECT, while an earlier response is pending, harms nothing", async () => {
+test("a CONNECT behind a pending response closes the connection, and nothing remains pending", async () => {
   const pending = Promise.withResolvers<void>();
   const { port, drain } = await startRejecting(() => pending.resolve());
   const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-  const client = await open(port, `${get}${get}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`);
+  const client = await open(port, `${get}${get}`);
   await pending.promise;
-  client.resetAndDestroy();
-  // Waits for the pending responses. An error event without a listener would fail this test.
+  client.write("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
+  await once(client, "close");
+  // Waits for the pending responses.
   await drain();
 });
 
-test("a client that sends CONNECT, and does not read the response before it, does not delay the end of a process", async () => {
-  const { port, drain } = await startRejecting((_, response) => response.end(Buffer.alloc(50_000_000)), 60_000, 100);
-  const client = await open(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
-  await once(client, "readable");
-  await drain();
-  client.destroy();
-});
-
-async function startRejecting(
-  handler: RequestListener,
-  timeoutMs = 60_000,
-  shutdownGraceMs = 60_000,
-): Promise<RunningServer> {
+async function startRejecting(handler: RequestListener, timeoutMs = 60_000): Promise<RunningServer> {
   const server = await startServer({
     name: "test",
     handler,
@@ -69,7 +58,7 @@ async function startRejecting(
     isReady: () => true,
     close: async () => {},
     drainDelayMs: 0,
-    shutdownGraceMs,
+    shutdownGraceMs: 60_000,
     headersTimeoutMs: timeoutMs,
     requestTimeoutMs: timeoutMs,
     prepare(http: Server, pendingResponses) {

@@ -19,7 +19,7 @@ const lingerMs = 1_000;
 
 /**
  * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT. The
- * rejection is sent after the pending responses on the same connection (RFC 9112, 9.3.2).
+ * rejection is sent after the pending responses on the same connection (RFC 9112, 9.3.2); a CONNECT behind them closes it at once.
  */
 export function rejectBrokenRequests(server: Server, pendingResponses: PendingResponses, reject: RejectBroken): void {
   const broken = new WeakSet<Duplex>();
@@ -35,10 +35,12 @@ export function rejectBrokenRequests(server: Server, pendingResponses: PendingRe
   }
 
   server.on("connect", (_request, socket) => {
-    // Node has removed its own listeners. Without these, a reset would end the process, and the pending responses would remain pending.
     socket.on("error", () => undefined);
-    socket.once("close", () => pendingResponses(socket).forEach((response) => response.destroy()));
-    rejectInOrder(socket, undefined);
+    const pending = pendingResponses(socket);
+    if (pending.length === 0) return rejectInOrder(socket, undefined);
+    // Node has removed its listeners: pending responses would neither wait until the client reads, nor notice that it has gone.
+    socket.destroy();
+    for (const response of pending) response.destroy();
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // The parser reports the same error again with each chunk that follows.

@@ -7,6 +7,7 @@ import { type OverloadedResponse, overloadedProblem, respondOverloaded } from ".
 import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { hasOneHost } from "../http/host.ts";
 import { listen, toListenError } from "./listen.ts";
+import { createRequestOrder } from "./request-order.ts";
 import { createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
 import type { Log } from "./log.ts";
 import { type ProcessStatus, readStatus, type ReadState } from "./process-status.ts";
@@ -86,13 +87,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { name, readState } = options;
   const status = readState && (() => readStatus(name, readiness, readState));
 
-  function respond(request: IncomingMessage, response: ServerResponse): void {
+  const order = createRequestOrder(respond);
+
+  function receive(request: IncomingMessage, response: ServerResponse): void {
     pendingResponses.add(response);
+    order.listener(request, response);
+  }
+
+  function respond(request: IncomingMessage, response: ServerResponse): void {
     if (request.url?.startsWith("/health/")) {
       void respondToHealth(request, response, readiness, options.servesStatus ? status : undefined, log);
       return;
     }
-    const notInFlight = (incompleteRequests?.count() ?? 0) + (heldRejections?.count() ?? 0);
+    const notInFlight = (incompleteRequests?.count() ?? 0) + (heldRejections?.count() ?? 0) + order.countWaiting();
     if (pendingResponses.count() - notInFlight > requestsInFlightMax) {
       options.onOverloaded?.();
       const reject = () => respondOverloaded(response, overloadedResponse);
@@ -104,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 
   const optimizeEmptyRequests = options.optimizeEmptyRequests ?? false;
-  const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, respond);
+  const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, receive);
   server.headersTimeout = options.headersTimeoutMs ?? 10_000;
   server.requestTimeout = options.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;

@@ -24,7 +24,7 @@ import { ClientDisconnected, badGateway, gatewayTimeout, serviceSilent } from ".
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { connectionNamesOf, toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
-import { createKeyedWriteSender } from "./keyed-write.ts";
+import { createKeyedWriteSender, discard } from "./keyed-write.ts";
 import { createMiddlewareTransport } from "./middleware-transport.ts";
 import { closeConnection, openConnection, type ReplicaConnection } from "./replica-connection.ts";
 
@@ -115,15 +115,15 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         : upstream.send(upstreamRequest, transport));
       if (response.kind === "failed") throw toError(response);
       const { status, body, rawHeaders, pendingBody: pending } = response;
+      if (status === 304 && !isConditionalRead(request)) {
+        discard(response);
+        throw badGateway(new Error("The service responded with 304 to an unconditional request"), response.replica);
+      }
       observed?.responded(status);
       const onClosed = () => observed?.closed();
       // Of a body that has arrived as a whole, only the memory of this process is read.
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
-      if (status === 304 && !isConditionalRead(request)) {
-        if (body instanceof Readable) body.destroy();
-        throw badGateway(new Error("The service responded with 304 to an unconditional request"), response.replica);
-      }
       return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders), status), body };
     } catch (error) {
       observed?.failed(error);

@@ -58,7 +58,7 @@ function toSent(failure: Failed): Failed {
   return isUnsent ? { ...failure, reason: "timeout" } : failure;
 }
 
-function discard({ body, pendingBody }: UpstreamResponse<ResponseBody>): void {
+export function discard({ body, pendingBody }: UpstreamResponse<ResponseBody>): void {
   if (body instanceof Readable) body.on("error", () => {}).destroy();
   pendingBody?.finish("success");
 }

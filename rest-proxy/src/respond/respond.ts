@@ -27,19 +27,22 @@ export function respondToOptions({ request, response, proxyHeaders }: Exchange, 
   response.writeHead(204, { Allow: allow }).end();
 }
 
-export function respondWithDocument(exchange: Exchange, document: Page, cors: Cors): void {
+export function respondWithDocument(exchange: Exchange, document: Page, cors: Cors, options: UnreadOptions): void {
   const { request, response, proxyHeaders, method } = exchange;
   if (method === "OPTIONS") return respondToOptions(exchange, document.allow, cors);
   const { status, headers, bytes } = document.respond(method, request.headers);
   discardRest(request, response);
   response.writeHead(status, addProxyHeaders([...headers], proxyHeaders)).end(bytes);
+  closeResponseIfUnread(exchange, options);
+}
+
+interface UnreadOptions {
+  readonly responseTimeoutMs: number;
+  readonly observe: Observe;
 }
 
 /** Call it once the whole response is written. */
-export function closeResponseIfUnread(
-  exchange: Exchange,
-  { responseTimeoutMs, observe }: { readonly responseTimeoutMs: number; readonly observe: Observe },
-): void {
+export function closeResponseIfUnread(exchange: Exchange, { responseTimeoutMs, observe }: UnreadOptions): void {
   closeIfUnread(exchange.response, responseTimeoutMs, () =>
     observe({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...describeRequest(exchange) }),
   );
