@@ -15,7 +15,7 @@ export interface WorkerSlot {
 }
 
 export interface WorkerSlotOptions {
-  /** Starts a worker; if it throws, it is called again later. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
+  /** Starts a worker. May throw. `onLost` is called at most once, and never after the worker's `end`. @param isAwaited whether a job waits for it. */
   readonly start: (onLost: (lost: WorkerLost) => void, isAwaited: boolean) => PlannerWorker;
   /** The jobs that a new worker runs first: they load and warm the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
@@ -36,6 +36,20 @@ function restartDelayMsAfter(earlierLosses: number): number {
   return Math.min(restartDelayMsMin * 2 ** (earlierLosses - 1), restartDelayMsMax);
 }
 
+/** If the system permits no further thread at the moment, the worker is lost at once, and is started again later. */
+function startOrLose(
+  start: WorkerSlotOptions["start"],
+  onLost: (lost: WorkerLost) => void,
+  isAwaited: boolean,
+): PlannerWorker | undefined {
+  try {
+    return start(onLost, isAwaited);
+  } catch (cause) {
+    onLost({ kind: "worker-lost", reason: "died", cause: cause as Error, cpuMs: 0 });
+    return undefined;
+  }
+}
+
 /** Starts the first worker at once. */
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let worker: PlannerWorker | undefined;
@@ -51,12 +65,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
 
   function start(isAwaited = false): void {
     startJobs = [...o.listStartJobs()];
-    try {
-      worker = o.start(replace, isAwaited);
-    } catch (cause) {
-      // The system permits no further thread at the moment.
-      return replace({ kind: "worker-lost", reason: "died", cause: cause as Error, cpuMs: 0 });
-    }
+    worker = startOrLose(o.start, replace, isAwaited);
     void work();
   }
 
