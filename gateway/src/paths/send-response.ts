@@ -5,7 +5,7 @@ import { compressedBytesMin, createCompression } from "@tributary/kit/http/compr
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
 import { ServerResponse } from "@tributary/kit/process/node-http";
-import { closeIfUnread } from "@tributary/kit/process/unread-responses";
+import { closeIfUnread } from "@tributary/kit/process/pending-responses";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { statuses } from "../errors/statuses.ts";
 import type { GatewayObserver } from "../observations.ts";

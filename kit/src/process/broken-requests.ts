@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { STATUS_CODES } from "./node-http.ts";
 import { forEachHeader } from "../http/raw-headers.ts";
 import type { PendingResponses } from "./lifecycle.ts";
+import { abortConnection } from "./pending-responses.ts";
 
 export interface BrokenRequestRejection {
   readonly status: number;
@@ -37,10 +38,8 @@ export function rejectBrokenRequests(server: Server, pendingResponses: PendingRe
   server.on("connect", (_request, socket) => {
     socket.on("error", () => undefined);
     const pending = pendingResponses(socket);
-    if (pending.length === 0) return rejectInOrder(socket, undefined);
-    // Node has removed its listeners: pending responses would neither wait until the client reads, nor notice that it has gone.
-    socket.destroy();
-    for (const response of pending) response.destroy();
+    if (pending.length === 0) rejectInOrder(socket, undefined);
+    else abortConnection(socket, pending);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // The parser reports the same error again with each chunk that follows.

@@ -8,7 +8,7 @@ import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { hasOneHost } from "../http/host.ts";
 import { listen, toListenError } from "./listen.ts";
 import { createRequestOrder } from "./request-order.ts";
-import { createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
+import { abortConnection, createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
 import type { Log } from "./log.ts";
 import { type ProcessStatus, readStatus, type ReadState } from "./process-status.ts";
 
@@ -90,8 +90,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const order = createRequestOrder(respond);
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
-    pendingResponses.add(response);
-    order.listener(request, response);
+    const previous = pendingResponses.add(response);
+    order.serve(request, response, previous);
   }
 
   function respond(request: IncomingMessage, response: ServerResponse): void {
@@ -116,6 +116,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.requestTimeout = options.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
   options.prepare?.(server, pendingResponses.ofConnection);
+  if (server.listenerCount("connect") === 0)
+    server.on("connect", (_request, socket) => abortConnection(socket, pendingResponses.ofConnection(socket)));
   const acceptors = await listen(server, options).catch((error) => Promise.reject(toListenError(error, options)));
   const { port } = server.address() as AddressInfo;
 

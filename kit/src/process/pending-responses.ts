@@ -6,8 +6,8 @@ import { InFlightList } from "../collections/in-flight-list.ts";
 
 /** Responses that are not complete, also to requests that are still arriving. */
 export interface PendingResponseList {
-  /** Before the head of the response is written. */
-  add(response: ServerResponse): void;
+  /** Before the head of the response is written. @returns the last one that is pending on the same connection. */
+  add(response: ServerResponse): ServerResponse | undefined;
   /**
    * From now on the last pending response of each connection, and every later one, has `Connection: close` (RFC 9112, 9.6), so that no client sends a
    * request on a connection that is about to be closed.
@@ -17,19 +17,27 @@ export interface PendingResponseList {
   ofConnection(connection: Duplex): readonly ServerResponse[];
   /** Once no response to a completely received request is pending. */
   settled(): Promise<void>;
-  /** Closes their connections, also one with a CONNECT, of which Node's server knows nothing any more. */
+  /** Closes their connections. */
   abort(): void;
 }
 
 export function createPendingResponseList(): PendingResponseList {
   const pending = new InFlightList<ServerResponse>();
+  const lastOf = new WeakMap<Duplex, ServerResponse>();
   let isClosing = false;
 
   return {
     add(response) {
+      const { socket } = response.req;
+      const previous = lastOf.get(socket);
+      lastOf.set(socket, response);
       const entry = pending.add(response);
-      response.on("close", () => pending.remove(entry));
+      response.on("close", () => {
+        pending.remove(entry);
+        if (lastOf.get(socket) === response) lastOf.delete(socket);
+      });
       if (isClosing) response.shouldKeepAlive = false;
+      return previous;
     },
     closeConnections() {
       isClosing = true;
@@ -38,7 +46,7 @@ export function createPendingResponseList(): PendingResponseList {
     count: () => pending.size,
     ofConnection: (connection) => pending.items().filter(({ req }) => req.socket === connection),
     abort() {
-      for (const { req } of pending.items()) req.socket.destroy();
+      for (const response of pending.items()) abortConnection(response.req.socket, [response]);
     },
     async settled() {
       for (;;) {
@@ -50,9 +58,30 @@ export function createPendingResponseList(): PendingResponseList {
   };
 }
 
+/** After a CONNECT, Node's server knows nothing of a connection: an error of it would end the process, and no response would close with it. */
+export function abortConnection(connection: Duplex, pending: readonly ServerResponse[]): void {
+  connection.on("error", () => undefined);
+  connection.destroy();
+  for (const response of pending) response.destroy();
+}
+
 /** Pipelined requests get all their responses. */
 function lastOfEachConnection(responses: Iterable<ServerResponse>): Iterable<ServerResponse> {
   const lastBySocket = new Map<Socket, ServerResponse>();
   for (const response of responses) lastBySocket.set(response.req.socket, response);
   return lastBySocket.values();
+}
+
+/**
+ * Destroys a response that its client has not read `timeoutMs` after it was written: until then it occupies memory.
+ * @param onTimeout called before the response is destroyed.
+ */
+export function closeIfUnread(response: ServerResponse, timeoutMs: number, onTimeout: () => void): void {
+  // The operating system has accepted most responses completely by now.
+  if (response.destroyed || response.writableLength === 0) return;
+  const timer = setTimeout(() => {
+    onTimeout();
+    response.destroy();
+  }, timeoutMs);
+  response.once("close", () => clearTimeout(timer));
 }

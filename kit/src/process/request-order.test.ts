@@ -1,6 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { type RunningServer, startServer } from "./lifecycle.ts";
 import { silentLog } from "./log.ts";
@@ -41,6 +44,55 @@ test("a connection with more than 64 requests that wait is closed, and takes no 
   const { port, url } = await start((request, response) => void (request.url === "/" || response.end()), 2);
   for (let attack = 0; attack < 5; attack++) await once(await open(port, get("/").repeat(1_800)), "close");
   expect((await fetch(`${url}/other`)).status).toBe(200);
+});
+
+test("a connection with more than four requests with a body that wait is closed", async () => {
+  const { port } = await start(() => {});
+  const post = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`;
+  const few = await open(port, get("/") + post.repeat(4));
+  await once(await open(port, get("/") + post.repeat(5)), "close");
+  expect(few.closed).toBe(false);
+  few.destroy();
+});
+
+test("a request that waits has nothing of the one before it: no asynchronous context, no timeout of the socket", async () => {
+  const context = new AsyncLocalStorage<string>();
+  const contexts: unknown[] = [];
+  const { port } = await start((request, response) => {
+    contexts.push(context.getStore());
+    if (request.url === "/2") setTimeout(() => response.end("late"), 300);
+    else context.run("of the first", () => setImmediate(() => response.setTimeout(100).end()));
+  });
+  const client = await open(port, get("/1") + get("/2"));
+  let received = "";
+  client.on("data", (chunk) => (received += String(chunk)));
+  await expect.poll(() => received).toContain("late");
+  expect(contexts).toEqual([undefined, undefined]);
+  client.destroy();
+});
+
+test("after a response with Connection: close no request that waits is served", async () => {
+  const served: string[] = [];
+  const { port } = await start((request, response) => {
+    served.push(request.url ?? "");
+    setImmediate(() => response.setHeader("Connection", "close").end());
+  });
+  await once((await open(port, get("/1") + get("/2"))).resume(), "close");
+  expect(served).toEqual(["/1"]);
+});
+
+test("a connection without pending responses retains no response", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  let response: WeakRef<ServerResponse> | undefined;
+  const { port } = await start((_, one) => {
+    response = new WeakRef(one);
+    one.end("read");
+  });
+  const client = await open(port, get("/"));
+  await once(client, "data");
+  await expect.poll(() => (collect(), response?.deref())).toBeUndefined();
+  client.destroy();
 });
 
 async function start(handler: RequestListener, requestsInFlightMax = 10): Promise<RunningServer> {

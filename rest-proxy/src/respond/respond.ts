@@ -1,7 +1,7 @@
 /** Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read in time. */
 import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
-import { closeIfUnread } from "@tributary/kit/process/unread-responses";
+import { closeIfUnread } from "@tributary/kit/process/pending-responses";
 import { discardRest } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { endWith } from "../cache/body-relay.ts";
