@@ -21,20 +21,23 @@ export interface PendingResponseList {
   abort(): void;
 }
 
+/** A property of the socket: each request reads and writes it, and a WeakMap is dearer. */
+const lastPending = Symbol("last pending response");
+type Connection = Socket & { [lastPending]?: ServerResponse | undefined };
+
 export function createPendingResponseList(): PendingResponseList {
   const pending = new InFlightList<ServerResponse>();
-  const lastOf = new WeakMap<Duplex, ServerResponse>();
   let isClosing = false;
 
   return {
     add(response) {
-      const { socket } = response.req;
-      const previous = lastOf.get(socket);
-      lastOf.set(socket, response);
+      const connection: Connection = response.req.socket;
+      const previous = connection[lastPending];
+      connection[lastPending] = response;
       const entry = pending.add(response);
       response.on("close", () => {
         pending.remove(entry);
-        if (lastOf.get(socket) === response) lastOf.delete(socket);
+        if (connection[lastPending] === response) connection[lastPending] = undefined;
       });
       if (isClosing) response.shouldKeepAlive = false;
       return previous;
