@@ -1,8 +1,12 @@
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { setImmediate } from "node:timers/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type RunningGateway, comparesPaths, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
@@ -56,6 +60,20 @@ describe("hostile clients", () => {
     expect(await sendRaw(gateway.url, `POST /graphql HTTP/1.0\r\n${head}\r\n${body}`)).toContain(
       '{"whoAmI":"anonymous"}',
     );
+  });
+
+  test("a client that reads nothing of a file for RESPONSE_TIMEOUT_MS is disconnected", async () => {
+    const graphiqlFolder = mkdtempSync(join(tmpdir(), "hostile-clients-"));
+    onTestFinished(() => rmSync(graphiqlFolder, { recursive: true }));
+    const bytes = 50_000_000;
+    mkdirSync(join(graphiqlFolder, "assets"));
+    writeFileSync(join(graphiqlFolder, "assets/large.js"), Buffer.alloc(bytes));
+    const serving = await startGateway({ graphiqlFolder, environment: { RESPONSE_TIMEOUT_MS: "300" } });
+    onTestFinished(() => serving.drain());
+    const client = connect(serving.port, "127.0.0.1").pause();
+    client.write("GET /graphiql/assets/large.js HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    await sleep(1_500);
+    expect((await buffer(client)).length).toBeLessThan(bytes);
   });
 
   test("a client that disconnects while its body is decompressed causes no fetch", async () => {
