@@ -26,9 +26,7 @@ test("a worker whose thread cannot be started is started later, also the replace
     idleMsMax: 1_000,
   });
   const run = () =>
-    new Promise<TaskOutcome>((settle) =>
-      slot.addSetupJob({ task: { kind: "drop", id: 1 }, cpuMsMax: 1, settle }),
-    );
+    new Promise<TaskOutcome>((settle) => slot.addSetupJob({ task: { kind: "drop", id: 1 }, cpuMsMax: 1, settle }));
 
   const first = run();
   await vi.advanceTimersByTimeAsync(500);
