@@ -1,12 +1,11 @@
 import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createAddressFinder, toAddressKey } from "../caller/client-address.ts";
 import { createNetworks } from "../caller/networks.ts";
-import { startServer } from "../process/lifecycle.ts";
-import { silentLog } from "../process/log.ts";
 import { countOpen, sendHalf } from "../testing/half-sent.ts";
+import { startTestServer } from "../testing/test-server.ts";
 import { createIncompleteRequests } from "./incomplete-requests.ts";
 import { type BodyFailure, receiveBody } from "./receive-body.ts";
 
@@ -119,20 +118,7 @@ async function start({ requestsInFlightMax = 1_000, ...limits }: TestOptions) {
         response.end(`${body.length}`);
       }
     });
-  const running = await startServer({
-    name: "test",
-    handler,
-    host: "127.0.0.1",
-    port: 0,
-    log: silentLog,
-    isReady: () => true,
-    close: async () => {},
-    drainDelayMs: 0,
-    shutdownGraceMs: 0,
-    requestsInFlightMax,
-    incompleteRequests,
-  });
-  onTestFinished(() => running.drain());
+  const running = await startTestServer({ handler, shutdownGraceMs: 0, requestsInFlightMax, incompleteRequests });
   return { ...running, incompleteRequests, observe, received };
 }
 

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { RequestListener, Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { startTestServer } from "../testing/test-server.ts";
 import { rejectBrokenRequests } from "./broken-requests.ts";
-import { type RunningServer, startServer } from "./lifecycle.ts";
-import { silentLog } from "./log.ts";
+import type { RunningServer } from "./lifecycle.ts";
 
 const start = "POST / HTTP/1.1\r\nHost: a\r\n";
 const sized = `${start}Content-Length: 2\r\n\r\n`;
@@ -48,17 +48,9 @@ test("a CONNECT behind a pending response closes the connection, and nothing rem
   await drain();
 });
 
-async function startRejecting(handler: RequestListener, timeoutMs = 60_000): Promise<RunningServer> {
-  const server = await startServer({
-    name: "test",
+function startRejecting(handler: RequestListener, timeoutMs = 60_000): Promise<RunningServer> {
+  return startTestServer({
     handler,
-    host: "127.0.0.1",
-    port: 0,
-    log: silentLog,
-    isReady: () => true,
-    close: async () => {},
-    drainDelayMs: 0,
-    shutdownGraceMs: 60_000,
     headersTimeoutMs: timeoutMs,
     requestTimeoutMs: timeoutMs,
     prepare(http: Server, pendingResponses) {
@@ -68,8 +60,6 @@ async function startRejecting(handler: RequestListener, timeoutMs = 60_000): Pro
       });
     },
   });
-  onTestFinished(() => server.drain());
-  return server;
 }
 
 async function open(port: number, sent: string): Promise<Socket> {

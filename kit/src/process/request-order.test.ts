@@ -4,9 +4,9 @@ import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, onTestFinished, test } from "vitest";
-import { type RunningServer, startServer } from "./lifecycle.ts";
-import { silentLog } from "./log.ts";
+import { expect, test } from "vitest";
+import { startTestServer } from "../testing/test-server.ts";
+import type { RunningServer } from "./lifecycle.ts";
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
@@ -95,21 +95,8 @@ test("a connection without pending responses retains no response", async () => {
   client.destroy();
 });
 
-async function start(handler: RequestListener, requestsInFlightMax = 10): Promise<RunningServer> {
-  const server = await startServer({
-    name: "test",
-    handler,
-    host: "127.0.0.1",
-    port: 0,
-    log: silentLog,
-    isReady: () => true,
-    close: async () => {},
-    drainDelayMs: 0,
-    shutdownGraceMs: 100,
-    requestsInFlightMax,
-  });
-  onTestFinished(() => server.drain());
-  return server;
+function start(handler: RequestListener, requestsInFlightMax = 10): Promise<RunningServer> {
+  return startTestServer({ handler, requestsInFlightMax, shutdownGraceMs: 100 });
 }
 
 async function open(port: number, sent: string): Promise<Socket> {
