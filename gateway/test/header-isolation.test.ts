@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
-const requestsCount = sampleSize(4_000, 100_000);
+const requestsCount = sampleSize(2_000, 100_000);
 const inFlight = 50;
 
 /** Equal queries, with and without the forwarded header; `two` does not depend on it. */

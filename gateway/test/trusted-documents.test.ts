@@ -246,7 +246,7 @@ describe("mode enforce", () => {
     };
     const warmUpCount = 500;
     /** Each by three names. */
-    const count = sampleSize(2_000, 35_000);
+    const count = sampleSize(1_000, 35_000);
     for (let sent = 0; sent < warmUpCount; sent += 50) await sendUnknown(sent, 50);
     kinds.clear();
     const before = await measure();

@@ -19,7 +19,7 @@ type Callers = ReadonlyMap<string, string | undefined>;
 
 const endpoints: readonly Endpoint[] = ["POST", "GET"];
 /** Of the generated queries, all short ones and so many others: each further service leads to many more paths. */
-const longQueriesMax = sampleSize(12, 33);
+const longQueriesMax = sampleSize(6, 33);
 
 let platform: Platform;
 let feed: StubFeed;
@@ -47,7 +47,7 @@ test("for every query, each caller gets its own response after any other caller,
   const gateways = await startPair();
   const { cells, differences } = await compareAll(queries, gateways);
   expect(differences).toEqual([]);
-  expect(cells).toBeGreaterThanOrEqual(sampleSize(500, 1_000));
+  expect(cells).toBeGreaterThanOrEqual(sampleSize(300, 1_000));
   // Without this, the cache could be off.
   expect(hitsOf(gateways.cached)).toBeGreaterThan(cells / 2);
   await gateways.drain();

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isFull } from "@tributary/kit/testing/sample-size";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cloneRepository, removeClone } from "../start/clone.ts";
 import { pickPorts, portVariables, startScript } from "../start/started.ts";
@@ -25,10 +26,12 @@ const isVitest = (command: string) => command.startsWith(vitest);
 const isTest = (file: string) => file.endsWith(".test.ts");
 /** Of the service, only the files that the pages edit: the others do not change, and take two minutes. */
 const editedTests = pages.flatMap(({ blocks }) => blocks.map(({ file }) => file).filter((file) => isTest(file)));
+/** In full every night, for more than a minute. */
 const otherFolders = shownCommands
   .filter(isVitest)
   .flatMap((command) => command.slice(vitest.length + 1).split(" "))
-  .filter((folder) => !folder.startsWith("services/"));
+  .filter((folder) => !folder.startsWith("services/"))
+  .map((folder) => (isFull ? folder : `${folder}/documents.test.ts`));
 const commands = [
   ...new Set(shownCommands.filter((command) => !isVitest(command))),
   [vitest, ...new Set([...editedTests, ...otherFolders])].join(" "),
