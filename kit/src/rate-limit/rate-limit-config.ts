@@ -27,7 +27,7 @@ export function readRateLimitConfig(env: EnvironmentReader, profile: Profile): R
       fallback: 600,
       min: 0,
       max: 100_000_000,
-      why: "the same for all other methods and GraphQL mutations; the gateway limits all requests of a caller, with the CPU time of their documents, to the sum of both numbers",
+      why: "the same for all other methods and GraphQL mutations; the gateway limits all requests of a caller, with the CPU time of their documents, to the sum of both numbers, unless one of them is 0",
     }),
     callersMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
       fallback: 100_000,
