@@ -60,7 +60,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       // Usually true at once: a promise only while the gateway is saturated.
       const isAdmitted = entered === true || (await entered);
       try {
-        if (!isAdmitted) return heldRejections.hold(() => send(exchange, rejectOverloaded(responseType)));
+        if (!isAdmitted)
+          return heldRejections.hold(exchange.response, () => send(exchange, rejectOverloaded(responseType)));
         settings.blocks?.check(caller?.client, undefined);
         const subgraphs = generation.connect(settings.subgraphs);
         const result = await execute(generation, toExecutionRequest(exchange, received, subgraphs, options), options);

@@ -223,7 +223,7 @@ async function forwardIfAdmitted(uncached: UncachedRequest, stages: Stages): Pro
   const entered = stages.admission.enter(priority, caller.key, endsAtMs);
   // No `await` for a request that is admitted at once.
   const isAdmitted = entered === true || (await entered);
-  if (!isAdmitted) return stages.heldRejections.hold(prepareOverloaded(uncached));
+  if (!isAdmitted) return stages.heldRejections.hold(response, prepareOverloaded(uncached));
   const { socket } = request;
   const writtenBefore = socket.bytesWritten;
   try {

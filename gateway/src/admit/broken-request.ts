@@ -7,16 +7,12 @@ import { rejectionBody } from "../errors/rejections.ts";
 
 /**
  * Sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding), too
- * large headers, headers or bodies that arrive too slowly, and unknown expectations.
+ * large headers, and headers or bodies that arrive too slowly.
  */
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
   // server.ts rejects it: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
   rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => toRejection(toRejectionCode(nodeCode)));
-  server.on("checkExpectation", (_request, response) => {
-    const body = rejectionBody("MALFORMED_REQUEST", "The gateway supports no expectation but 100-continue.");
-    response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
-  });
 }
 
 function toRejectionCode(nodeCode: string | undefined): ClientCode {

@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createHeldRejections, type HeldRejections } from "./held-rejections.ts";
 
@@ -5,10 +7,13 @@ let rejections: HeldRejections;
 /** How long each rejection waited, in the order in which they were sent. */
 let waits: { readonly number: number; readonly ms: number }[];
 let heldNumber = 0;
+/** That of all rejections. */
+let response: ServerResponse;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   rejections = createHeldRejections();
+  response = new ServerResponse(new IncomingMessage(new Socket())).setMaxListeners(0);
   waits = [];
   heldNumber = 0;
 });
@@ -25,7 +30,7 @@ async function reject(perMs: number, ms: number): Promise<void> {
 function hold(): void {
   const number = heldNumber++;
   const startMs = performance.now();
-  rejections.hold(() => waits.push({ number, ms: performance.now() - startMs }));
+  rejections.hold(response, () => waits.push({ number, ms: performance.now() - startMs }));
 }
 
 test("a thousand rejections a second are sent at once", async () => {
@@ -59,4 +64,14 @@ test("so many rejections that they would take too much memory are sent at once",
   for (let number = 0; number < 20_000; number++) hold();
   expect(rejections.count()).toBe(10_000);
   expect(waits.length).toBe(10_000);
+});
+
+test("those of clients that have disconnected are not counted", async () => {
+  for (let number = 0; number < 500; number++) hold();
+  expect(rejections.count()).toBeGreaterThan(400);
+  response.emit("close");
+  expect(rejections.count()).toBe(0);
+  await vi.advanceTimersByTimeAsync(1_005);
+  expect(waits).toHaveLength(500);
+  expect(rejections.count()).toBe(0);
 });

@@ -1,5 +1,6 @@
 // Rejections that wait. A client cannot send its next request on an HTTP/1.1 connection before it has the response, so a rejection that waits keeps the
 // connection from costing anything: 3,000 connections send at most 3,000 rejected requests a second, however fast their clients repeat them.
+import type { ServerResponse } from "node:http";
 
 /** A rejection takes at most a tenth of a millisecond: up to this rate they take a tenth of a core, and none waits. */
 const immediatePerSecond = 1_000;
@@ -12,12 +13,15 @@ const heldMax = 10_000;
 
 export interface HeldRejections {
   /** Calls `send` at once, or within a second if there are many rejections. The client may have disconnected by then. */
-  hold(send: () => void): void;
+  hold(response: ServerResponse, send: () => void): void;
+  /** Of clients that have not disconnected. */
   count(): number;
 }
 
 interface HeldRejection {
   readonly dueMs: number;
+  /** Until it is sent, or its client disconnects. */
+  isWaiting: boolean;
   readonly send: () => void;
 }
 
@@ -26,13 +30,20 @@ export function createHeldRejections(nowMs: () => number = () => performance.now
   /** Ascending by `dueMs`. */
   let held: HeldRejection[] = [];
   let sent = 0;
+  let waiting = 0;
   let freeAtMs = 0;
   let isTimerSet = false;
+
+  function stopWaiting(rejection: HeldRejection): void {
+    if (rejection.isWaiting) waiting--;
+    rejection.isWaiting = false;
+  }
 
   function flush(): void {
     const now = nowMs();
     for (let next = held[sent]; next !== undefined && next.dueMs <= now; next = held[sent]) {
       sent++;
+      stopWaiting(next);
       next.send();
     }
     if (sent * 2 >= held.length) {
@@ -44,15 +55,18 @@ export function createHeldRejections(nowMs: () => number = () => performance.now
   }
 
   return {
-    hold(send) {
+    hold(response, send) {
       const now = nowMs();
       freeAtMs = Math.min(Math.max(freeAtMs, now) + 1_000 / immediatePerSecond, now + waitMsMax);
       const count = held.length - sent;
       if ((count === 0 && freeAtMs - now <= flushMs) || count >= heldMax) return send();
-      held.push({ dueMs: freeAtMs, send });
+      const rejection: HeldRejection = { dueMs: freeAtMs, isWaiting: true, send };
+      held.push(rejection);
+      waiting++;
+      response.once("close", () => stopWaiting(rejection));
       if (!isTimerSet) setTimeout(flush, flushMs);
       isTimerSet = true;
     },
-    count: () => held.length - sent,
+    count: () => waiting,
   };
 }

@@ -161,6 +161,25 @@ test("a connection that is idle when the listener closes may send one more reque
   await Promise.all([busy, drained]);
 });
 
+test("the response to a request that becomes complete after the listener has closed is sent completely", async () => {
+  const body = Buffer.alloc(30_000_000);
+  const handler = (request: IncomingMessage, response: ServerResponse) =>
+    void request.resume().on("end", () => response.end(body));
+  const server = await start({ handler, shutdownGraceMs: hourMs });
+  const client = connect(server.port, "127.0.0.1").pause();
+  client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1");
+  await once(client, "connect");
+  await sleep(100);
+  const drained = server.drain();
+  await expect.poll(() => fetch(`${server.url}/health/live`).catch(() => "no listener")).toBe("no listener");
+  client.write("2");
+  // Longer than a connection with an incomplete request remains open.
+  await sleep(1_500);
+  const received = (await text(client)).length;
+  await drained;
+  expect(received).toBeGreaterThan(body.length);
+});
+
 test("no request of a client that keeps connections fails while a server is replaced under load", async () => {
   const handler = (_: IncomingMessage, response: ServerResponse) => void setTimeout(() => response.end("hello"), 100);
   const servers = [await start({ handler, drainDelayMs: 50 }), await start({ handler })] as const;

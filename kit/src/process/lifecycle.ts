@@ -60,7 +60,7 @@ export interface ServerOptions {
   /** Not counted for `requestsInFlightMax`: they have limits of their own. */
   readonly incompleteRequests?: Pick<IncompleteRequests, "count">;
   /** `kit/src/admission/held-rejections.ts`. Default: each rejection is sent at once. */
-  readonly heldRejections?: { hold(send: () => void): void; count(): number };
+  readonly heldRejections?: { hold(response: ServerResponse, send: () => void): void; count(): number };
   readonly onOverloaded?: () => void;
   readonly overloadedResponse?: OverloadedResponse;
   /** Before the server listens, to add listeners such as `clientError`. */
@@ -90,6 +90,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const order = createRequestOrder(respond);
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
+    // Node passes on what it read before the connection was closed.
+    if (request.socket.destroyed) return;
     const previous = pendingResponses.add(response);
     order.serve(request, response, previous);
   }
@@ -103,7 +105,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (pendingResponses.count() - notInFlight > requestsInFlightMax) {
       options.onOverloaded?.();
       const reject = () => respondOverloaded(response, overloadedResponse);
-      if (heldRejections) heldRejections.hold(reject);
+      if (heldRejections) heldRejections.hold(response, reject);
       else reject();
       return;
     }
@@ -115,6 +117,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.headersTimeout = options.headersTimeoutMs ?? 10_000;
   server.requestTimeout = options.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
+  // Unknown expectations are ignored (RFC 9110, 10.1.1). Node's own 417 would not be in the order of the connection.
+  server.on("checkExpectation", receive);
   options.prepare?.(server, pendingResponses.ofConnection);
   if (server.listenerCount("connect") === 0)
     server.on("connect", (_request, socket) => abortConnection(socket, pendingResponses.ofConnection(socket)));
@@ -216,7 +220,6 @@ async function isReadyWithoutError(options: ServerOptions): Promise<boolean> {
 
 /** For connections without a complete request: a client that never completes one must not delay the process for the whole grace period. */
 const incompleteRequestGraceMs = 1_000;
-const idleSweepIntervalMs = 50;
 
 /**
  * Idle connections remain open until the pending responses are sent, so that none is closed while its client sends a request (its response has
@@ -237,8 +240,7 @@ async function closeServer(
     acceptors.map((acceptor) => new Promise((resolve) => NetServer.prototype.close.call(acceptor, resolve))),
   );
   await pending.settled();
-  const idleSweep = setInterval(() => server.closeIdleConnections(), idleSweepIntervalMs);
-  // `idleSweep` closes those that become idle later.
+  // Closes idle connections. A later response has `Connection: close`; Node would take it for idle before it is sent completely.
   server.close();
   const closeIncomplete = () => {
     // Requests that have become complete in the meantime get their responses first.
@@ -246,7 +248,6 @@ async function closeServer(
   };
   const incompleteDeadline = setTimeout(closeIncomplete, incompleteRequestGraceMs);
   await closed;
-  clearInterval(idleSweep);
   clearTimeout(incompleteDeadline);
   clearTimeout(deadline);
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -55,7 +54,7 @@ export function createPendingResponseList(): PendingResponseList {
       for (;;) {
         const complete = pending.items().filter(({ req }) => req.complete);
         if (complete.length === 0) return;
-        await Promise.all(complete.map((response) => once(response, "close")));
+        await Promise.all(complete.map((response) => new Promise((resolve) => response.once("close", resolve))));
       }
     },
   };

@@ -46,6 +46,35 @@ test("a connection with more than 64 requests that wait is closed, and takes no 
   expect((await fetch(`${url}/other`)).status).toBe(200);
 });
 
+test("a connection that is closed for too many requests takes no place of requests that are read with it", async () => {
+  const { port } = await start((request, response) => void (request.url === "/hang" || response.end()), 20);
+  const [attacker, ...others] = await Promise.all(Array.from({ length: 21 }, () => open(port, "")));
+  const statuses = others.map(async (client) => String((await once(client, "data"))[0]).slice(9, 12));
+  // The server reads all in one iteration of the event loop.
+  attacker?.write(get("/hang").repeat(1_800));
+  for (const client of others) client.write(get("/"));
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set(["200"]));
+  for (const client of others) client.destroy();
+});
+
+test("an unknown expectation is ignored, also in the order of a connection", async () => {
+  const served: string[] = [];
+  const { port } = await start(({ url = "" }, response) => {
+    served.push(url);
+    setTimeout(() => response.end(url), 20);
+  });
+  const client = await open(
+    port,
+    get("/1") + get("/2").replace("\r\n\r\n", "\r\nExpect: a-miracle\r\n\r\n") + get("/3"),
+  );
+  let received = "";
+  client.on("data", (chunk) => (received += String(chunk)));
+  await expect.poll(() => received).toMatch(/\/1[^]*\/2[^]*\/3$/);
+  expect(received.match(/ \d{3} /g)).toEqual([" 200 ", " 200 ", " 200 "]);
+  expect(served).toEqual(["/1", "/2", "/3"]);
+  client.destroy();
+});
+
 test("a connection with more than four requests with a body that wait is closed", async () => {
   const { port } = await start(() => {});
   const post = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`;

@@ -48,7 +48,6 @@ export function createRequestOrder(listener: RequestListener): RequestOrder {
 
   return {
     serve(request, response, previous) {
-      if (request.socket.destroyed) return;
       if (previous) wait(request, response, previous);
       else listener(request, response);
     },

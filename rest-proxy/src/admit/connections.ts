@@ -22,8 +22,6 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   Object.assign(server, { requireHostHeader: false });
   // The body reader sends 100 (Continue), after its checks.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
-  // Other expectations may be ignored (RFC 9110, 10.1.1).
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   rejectBrokenRequests(server, pendingResponses, reject);
 
   /** @param parserCode of Node's HTTP parser; undefined for CONNECT. */

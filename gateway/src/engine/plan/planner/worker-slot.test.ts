@@ -54,3 +54,24 @@ test("a worker whose thread cannot be started is started later, also the replace
   expect(await third).toMatchObject({ kind: "done" });
   await slot.close();
 });
+
+test("a worker without a job is ended, although it is notified of jobs that other workers take", async () => {
+  const end = vi.fn(() => Promise.resolve());
+  const slot = createWorkerSlot({
+    start: () => ({ run: () => Promise.resolve({ kind: "done", cpuMs: 1 }), end }),
+    listStartJobs: () => [],
+    takeQueuedJob: () => undefined,
+    onReplaced: () => {},
+    idleMsMax: 1_000,
+  });
+  for (let round = 1; round <= 2; round++) {
+    for (let passedMs = 0; passedMs < 1_000; passedMs += 100) {
+      expect(end).toHaveBeenCalledTimes(round - 1);
+      slot.notify();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(end).toHaveBeenCalledTimes(round);
+    expect(slot.wakeIfAsleep()).toBe(true);
+  }
+  await slot.close();
+});

@@ -56,6 +56,8 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let startJobs: PlannerJob[] = [];
   const setupJobs: PlannerJob[] = [];
   let isWorking = false;
+  /** The timer ends the worker. */
+  let isIdle = false;
   let isClosed = false;
   /** The worker was ended because it was idle. */
   let isAsleep = false;
@@ -64,6 +66,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let timer: NodeJS.Timeout | undefined;
 
   function start(isAwaited = false): void {
+    isIdle = false;
     startJobs = [...o.listStartJobs()];
     worker = startOrLose(o.start, replace, isAwaited);
     void work();
@@ -101,9 +104,13 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   /** Runs jobs until there is none or the worker is lost; for the next worker, `start` calls it again. Does nothing if it is running already. */
   async function work(): Promise<void> {
     if (isWorking || !worker) return;
+    let next = takeJob();
+    // Every worker is notified of each job: one that gets none remains idle.
+    if (!next && isIdle) return;
     isWorking = true;
+    isIdle = false;
     clearTimeout(timer);
-    for (let next = takeJob(); next; next = takeJob()) {
+    for (; next; next = takeJob()) {
       const { job } = next;
       const outcome = await next.worker.run(job.task, job.cpuMsMax);
       // A start job does not reset the delay, because each new worker may be lost in a later start job.
@@ -111,7 +118,9 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
       job.settle(outcome);
     }
     isWorking = false;
-    if (worker) timer = setTimeout(sleep, o.idleMsMax).unref();
+    if (!worker) return;
+    isIdle = true;
+    timer = setTimeout(sleep, o.idleMsMax).unref();
   }
 
   start();
