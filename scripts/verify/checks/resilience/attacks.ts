@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { startMaze, writeHeavyOperation } from "../../../../gateway/test/helpers/maze.ts";
 import { describeFailures, describeLoad, startLoad } from "../../traffic/open-loop.ts";
+import { measureInTime } from "../../traffic/measure-in-time.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import { type GraphqlClient, noResponse, sendForCode } from "./graphql-client.ts";
 import { composeWide, sendRegular, startDiscardingRequests } from "./library.ts";
@@ -131,13 +132,17 @@ async function tryAttack(
   clients: Readonly<Record<"regular" | "attack", GraphqlClient>>,
   { name, perSecond, isOversized, write }: Attack,
 ): Promise<void> {
-  const regularLoad = startLoad({ perSecond: regularPerSecond, send: () => sendRegular(clients.regular) });
-  const attackLoad = startLoad({ perSecond, send: (n) => sendForCode(clients.attack, write(n)) });
-  await sleep(rampMs);
-  regularLoad.reset();
-  attackLoad.reset();
-  await sleep(context.isQuick ? 3_000 : 30_000);
-  const [regular, attack] = await Promise.all([regularLoad.stop(), attackLoad.stop()]);
+  // Not the load's own number: a repeated measurement needs new documents, too.
+  let requestNumber = 0;
+  const [regular, attack] = await measureInTime(context, async () => {
+    const regularLoad = startLoad({ perSecond: regularPerSecond, send: () => sendRegular(clients.regular) });
+    const attackLoad = startLoad({ perSecond, send: () => sendForCode(clients.attack, write(requestNumber++)) });
+    await sleep(rampMs);
+    regularLoad.reset();
+    attackLoad.reset();
+    await sleep(context.isQuick ? 3_000 : 30_000);
+    return Promise.all([regularLoad.stop(), attackLoad.stop()]);
+  });
   // The codes of all responses to the attack.
   const codes = [...attack.failures.keys()];
   if (isOversized) {

@@ -19,7 +19,7 @@ export interface ResilienceCheck {
 }
 
 /** What a check uses. Everything that it starts is stopped before the next check. */
-export interface CheckContext extends Pick<VerificationRun, "isQuick" | "onCleanup"> {
+export interface CheckContext extends Pick<VerificationRun, "isQuick" | "isControl" | "print" | "onCleanup"> {
   claim(text: string, holds: boolean, measured: string): void;
   /**
    * Starts this repository's gateway, or with `--control` Apollo Gateway, with this supergraph. Resolves when the gateway serves it.
@@ -47,6 +47,8 @@ export async function runCheck(
   };
   const context: CheckContext = {
     isQuick: run.isQuick,
+    isControl: run.isControl,
+    print: run.print,
     claim,
     onCleanup,
     async startGateway(supergraphSdl, environment = {}) {
