@@ -50,25 +50,36 @@ function startOrLose(
   }
 }
 
+/** Unreferenced, so that it does not keep the process alive. If jobs wait for the worker, their own timers do. */
+function createTimer() {
+  let timer: NodeJS.Timeout | undefined;
+  const clear = () => clearTimeout(timer);
+  return {
+    clear,
+    set(run: () => void, ms: number) {
+      clear();
+      timer = setTimeout(run, ms).unref();
+    },
+  };
+}
+
 /** Starts the first worker at once. */
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let worker: PlannerWorker | undefined;
   let startJobs: PlannerJob[] = [];
   const setupJobs: PlannerJob[] = [];
   let isWorking = false;
-  /** The timer ends the worker. */
-  let isIdle = false;
   let isClosed = false;
   /** The worker was ended because it was idle. */
   let isAsleep = false;
   let lossesInARow = 0;
   /** Replaces a lost worker, or ends an idle one. */
-  let timer: NodeJS.Timeout | undefined;
+  const timer = createTimer();
 
   function start(isAwaited = false): void {
-    isIdle = false;
     startJobs = [...o.listStartJobs()];
     worker = startOrLose(o.start, replace, isAwaited);
+    if (worker) timer.set(sleep, o.idleMsMax);
     void work();
   }
 
@@ -87,10 +98,8 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
 
   function replace(lost: WorkerLost): void {
     worker = undefined;
-    clearTimeout(timer);
     o.onReplaced(lost);
-    // Unreferenced, so that it does not keep the process alive. If jobs wait for the worker, their own timers do.
-    timer = setTimeout(start, restartDelayMsAfter(lossesInARow++)).unref();
+    timer.set(start, restartDelayMsAfter(lossesInARow++));
   }
 
   /** Removes and returns the next job. Undefined if there is no job, or no worker to run it. */
@@ -103,24 +112,18 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
 
   /** Runs jobs until there is none or the worker is lost; for the next worker, `start` calls it again. Does nothing if it is running already. */
   async function work(): Promise<void> {
-    if (isWorking || !worker) return;
-    let next = takeJob();
-    // Every worker is notified of each job: one that gets none remains idle.
-    if (!next && isIdle) return;
+    if (isWorking) return;
     isWorking = true;
-    isIdle = false;
-    clearTimeout(timer);
-    for (; next; next = takeJob()) {
+    for (let next = takeJob(); next; next = takeJob()) {
       const { job } = next;
+      timer.clear();
       const outcome = await next.worker.run(job.task, job.cpuMsMax);
       // A start job does not reset the delay, because each new worker may be lost in a later start job.
       if (!next.isStartJob && outcome.kind !== "worker-lost") lossesInARow = 0;
       job.settle(outcome);
+      if (worker === next.worker) timer.set(sleep, o.idleMsMax);
     }
     isWorking = false;
-    if (!worker) return;
-    isIdle = true;
-    timer = setTimeout(sleep, o.idleMsMax).unref();
   }
 
   start();
@@ -136,7 +139,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     wakeIfAsleep,
     async close() {
       isClosed = true;
-      clearTimeout(timer);
+      timer.clear();
       const lastWorker = worker;
       worker = undefined;
       for (const job of setupJobs.splice(0)) job.settle({ kind: "not-started", reason: "closed" });
