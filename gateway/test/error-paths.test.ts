@@ -1,6 +1,12 @@
 import { afterEach, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { composeSupergraph, type RunningSubgraph, startSubgraph, type SubgraphOptions } from "./helpers/subgraphs.ts";
+import {
+  composeSupergraph,
+  respondJson,
+  type RunningSubgraph,
+  startSubgraph,
+  type SubgraphOptions,
+} from "./helpers/subgraphs.ts";
 
 let gateway: RunningGateway;
 let running: readonly RunningSubgraph[];
@@ -190,4 +196,67 @@ test("a __typename that no subgraph can resolve is an error, and its null propag
       ["all", 1, "__typename"],
     ],
   });
+});
+
+const shopTypes = `
+  scalar JSON
+  type Query { product: Product products: [Product] must: Box }
+  type Box { value: JSON! }
+  type Product @key(fields: "id") { id: ID! }
+`;
+const stockTypes = `type Product @key(fields: "id") { id: ID! left: Int other: Int }`;
+
+test.each([
+  [["_entities0", 0, "left"], [["product", "left"]]],
+  [
+    ["_entities", 0, "left"],
+    [["product"], ["products"]],
+  ],
+  [["left"], [["product"], ["products"]]],
+])("an error of two entity fetches in one request is reported, whatever its path: %j", async (path, expected) => {
+  const products = { product: { id: "1" }, products: [{ id: "2" }] };
+  const [, stock] = await start(
+    {
+      name: "shop",
+      typeDefs: shopTypes,
+      resolvers: { Query: { product: () => products.product, products: () => products.products } },
+    },
+    {
+      name: "stock",
+      typeDefs: stockTypes,
+      resolvers: { Product: { __resolveReference: (key: object) => ({ ...key, other: 3 }) } },
+    },
+  );
+  if (stock)
+    stock.fault = async (response, _body, _request, resolve) => {
+      const errors = [{ message: "Not for you.", path, extensions: { code: "FORBIDDEN" } }];
+      respondJson(response, 200, JSON.stringify({ ...(await resolve()), errors }));
+    };
+  const { data, paths } = await listPaths("{ product { left } products { other } }");
+  expect(data).toEqual({ product: { left: null }, products: [{ other: 3 }] });
+  expect(paths).toEqual(expected);
+});
+
+test("an alias of the client that looks like one of the planner is in the path of an error", async () => {
+  const [shop] = await start({ name: "shop", typeDefs: "type Query { a: String }", resolvers: {} });
+  if (shop)
+    shop.fault = (response, { query }) => {
+      const alias = /(\w+):a\b/.exec(query)?.[1] ?? "a";
+      respondJson(
+        response,
+        200,
+        JSON.stringify({ data: { [alias]: null }, errors: [{ message: "x", path: [alias] }] }),
+      );
+    };
+  expect((await listPaths("{ x__alias_0: a }")).paths).toEqual([["x__alias_0"]]);
+});
+
+test("a number beyond a double is no value of a custom scalar", async () => {
+  const [shop] = await start({
+    name: "shop",
+    typeDefs: shopTypes.replace(/type Product .*/, "type Product { id: ID! }"),
+    resolvers: {},
+  });
+  if (shop) shop.fault = (response) => respondJson(response, 200, `{"data":{"must":{"value":1e400}}}`);
+  expect(await listPaths("{ must { value } }")).toEqual({ data: { must: null }, paths: [["must", "value"]] });
 });

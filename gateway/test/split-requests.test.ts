@@ -235,3 +235,39 @@ function startPay(): Promise<RunningSubgraph> {
     },
   });
 }
+
+test("a missing entity is null in a merged plan, also after its document was rejected", async () => {
+  const size = (unit: string) => `type Size @shareable { ${unit}: Int }`;
+  const [shop, stock] = await Promise.all([
+    startSubgraph({
+      name: "shop",
+      typeDefs: `type Query { product: Product products: [Product] } ${size("grams")}
+        type Product @key(fields: "id") { id: ID! size: Size @shareable }`,
+      resolvers: {
+        Query: { product: () => ({ id: "1" }), products: () => [{ id: "2", size: { grams: 5 } }] },
+      },
+    }),
+    startSubgraph({
+      name: "stock",
+      typeDefs: `type Product @key(fields: "id") { id: ID! left: Int size: Size @shareable } ${size("millimetres")}`,
+      resolvers: {
+        Product: {
+          __resolveReference: ({ id }: { id: string }) => (id === "1" ? null : { id, size: { millimetres: 9 } }),
+        },
+      },
+    }),
+  ]);
+  stock.fault = async (response, { variables }, _request, resolve) => {
+    const isWhole = Object.keys(variables).length > 1;
+    const rejection = { errors: [{ message: "No.", extensions: { code: "GRAPHQL_VALIDATION_FAILED" } }] };
+    respondJson(response, isWhole ? 400 : 200, JSON.stringify(isWhole ? rejection : await resolve()));
+  };
+  await gateway.drain();
+  gateway = await startGateway({ supergraphSdl: composeSupergraph([shop, stock]) });
+  for (let request = 0; request < 2; request++)
+    expect((await gateway.send("{ product { left } products { size { grams millimetres } } }")).body).toEqual({
+      data: { product: { left: null }, products: [{ size: { grams: 5, millimetres: 9 } }] },
+    });
+  expect(stock.requests).toHaveLength(5);
+  await Promise.all([shop.close(), stock.close()]);
+});

@@ -403,3 +403,41 @@ test("a write that is rejected because too many requests are in flight ends no c
   await respond(before, "list");
   expect(await joined()).toEqual([collapsed, "list"]);
 });
+
+test("a field that Connection names selects no response, since the service does not get it", async () => {
+  const stub = await startStub(({ headers }, response) => {
+    response.setHeader("Cache-Control", fresh).setHeader("Vary", "Accept-Language");
+    response.end(JSON.stringify(headers["accept-language"] ?? "none"));
+  });
+  const proxy = await startProxy(stub, { routes, corsOrigins: [] });
+  const request =
+    "GET /v2/news/7 HTTP/1.1\r\nHost: a\r\nAccept-Language: fr\r\nConnection: close, accept-language\r\n\r\n";
+  expect(await sendRaw(proxy.port, request)).toMatch(/"none"$/);
+  const headers = { "accept-language": "fr" };
+  expect(await (await fetch(`${proxy.url}/v2/news/7`, { headers })).text()).toBe('"fr"');
+});
+
+test("a compressed response without an ETag remains one for clients with its coding after a 304 with another Vary", async () => {
+  let nowMs = Date.now();
+  const stub = await startStub(({ headers }, response) => {
+    response
+      .setHeader("Cache-Control", fresh)
+      .setHeader("Vary", "Accept-Language")
+      .setHeader("Content-Digest", "sha-256=:a:");
+    response
+      .setHeader("Date", new Date(nowMs).toUTCString())
+      .setHeader("Last-Modified", "Fri, 20 Nov 2026 23:00:00 GMT");
+    if (headers["if-modified-since"] !== undefined) return void response.writeHead(304).end();
+    response.setHeader("Content-Type", "application/json").setHeader("Content-Length", long.length).end(long);
+  });
+  const proxy = await startProxy(stub, { routes, corsOrigins: [], nowMs: () => nowMs });
+  const send = (coding: string) => fetch(`${proxy.url}/v2/news/7`, { headers: { "accept-encoding": coding } });
+  for (const seconds of [0, 61]) {
+    nowMs += seconds * 1_000;
+    const { headers } = await send("gzip");
+    expect([headers.get("content-encoding"), headers.get("content-digest")]).toEqual(["gzip", null]);
+  }
+  const plain = await send("identity");
+  expect(plain.headers.get("content-encoding")).toBeNull();
+  expect(await plain.text()).toBe(long);
+});

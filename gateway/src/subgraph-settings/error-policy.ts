@@ -85,7 +85,8 @@ function toText(value: unknown): string {
 function copyBounded(value: unknown, budget: { valuesLeft: number }, depth: number): unknown {
   if (--budget.valuesLeft < 0 || depth > depthMax) return undefined;
   if (typeof value === "string") return value.slice(0, messageCharactersMax);
-  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? undefined : value;
+  if (typeof value === "bigint" || value === Infinity || value === -Infinity) return undefined;
+  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const entries = value.slice(0, valuesMax + 1).map((entry: unknown) => copyBounded(entry, budget, depth + 1));
     return entries.includes(undefined) ? undefined : entries;

@@ -79,3 +79,18 @@ export function parseTokens(value: string | undefined): string[] {
   const tokens = value.split(",").map((token) => token.trim().toLowerCase());
   return tokens.filter((token) => token !== "");
 }
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** In lower case: these headers are hop-by-hop too (RFC 9110, 7.6.1). */
+export function connectionNamesOf(headers: readonly string[]): ReadonlySet<string> {
+  const lines = listHeaderValues(headers, "connection");
+  return lines.length === 0 ? noNames : parseConnectionNames(lines.join(","));
+}
+
+const valuesWithoutEffect: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
+
+export function parseConnectionNames(connection: string | undefined): ReadonlySet<string> {
+  if (connection === undefined || valuesWithoutEffect.has(connection)) return noNames;
+  return new Set(parseTokens(connection));
+}

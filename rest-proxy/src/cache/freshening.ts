@@ -15,6 +15,9 @@ import {
 import { startRead } from "./invalidation.ts";
 import { readPolicy } from "./policy.ts";
 import type { Store } from "./store.ts";
+import { varyFields } from "./vary.ts";
+
+type VaryFields = ReturnType<typeof varyFields>;
 
 export interface FresheningOptions {
   readonly store: Store;
@@ -33,9 +36,12 @@ export function createFreshening({ store, invalidationLog }: FresheningOptions) 
     const storableHead = toStoredHead({ status: entry.status, headers, ...read });
     // The client that caused the validation gets it even if it must not be stored any longer.
     const freshenedHead = storableHead ?? { ...entry, headers };
-    const position = hasStrongEtag(entry.validators) ? read.sent.position : entry.position;
+    // Only the same strong ETag proves that the response is as new as the update.
+    const isProved = hasStrongEtag(entry.validators) && findHeader(update, "etag") === entry.validators.etag;
+    const position = isProved ? read.sent.position : entry.position;
     const freshened = toEntry({ ...read.sent, position }, freshenedHead, entry.body);
-    const mayStore = storableHead !== undefined && !invalidationLog.isOutdated(read.sent, storableHead.groups);
+    const isCurrent = storableHead !== undefined && !invalidationLog.isOutdated(read.sent, storableHead.groups);
+    const mayStore = isCurrent && (isProved || !entry.isInvalidated);
     store.remove(entry);
     const isStored = mayStore && store.put(freshened);
     return { entry: freshened, isStored };
@@ -44,21 +50,33 @@ export function createFreshening({ store, invalidationLog }: FresheningOptions) 
 
 /** Not replaced: headers about the body, which a 304 does not have (RFC 9111, 3.2), and the ETag that it confirms. */
 const unreplacedHeaders: ReadonlySet<string> = new Set([
+  "content-digest",
   "content-encoding",
   "content-length",
   "content-md5",
   "content-range",
   "etag",
+  "repr-digest",
 ]);
 
-/** Each field of the update is replaced as a whole (RFC 9111, 3.2). */
+/**
+ * Each field of the update is replaced as a whole (RFC 9111, 3.2), except that `Vary` keeps the stored names: with fewer of them the response would be
+ * for more clients than that which it was selected for, since a 304 may lack `Vary`, or have only what a proxy adds.
+ */
 export function freshenedHeaders(stored: readonly string[], update: readonly string[]): string[] {
   const replacing = withoutHeaders(update, (name) => unreplacedHeaders.has(name));
+  const keptFields = listFieldsToKeep(varyFields(stored), varyFields(update));
+  if (keptFields.length > 0) replacing.push("Vary", keptFields.join(", "));
   const replacedNames = new Set<string>();
   for (let index = 0; index < replacing.length; index += 2) replacedNames.add((replacing[index] ?? "").toLowerCase());
   // The `Age` of the update, or its absence, replaces the stored one (RFC 9111, 4.2.3).
   const remaining = withoutHeaders(stored, (name) => name === "age" || replacedNames.has(name));
   return [...remaining, ...replacing];
+}
+
+function listFieldsToKeep(stored: VaryFields, updated: VaryFields): readonly string[] {
+  if (stored === "*" || updated === "*") return [];
+  return stored.filter((field) => !updated.includes(field));
 }
 
 export interface HeadValidationOptions extends FresheningOptions {

@@ -223,11 +223,13 @@ function canConfirm(entry: Entry, { sentAfter }: CacheLookup): boolean {
 
 /** A 304 to the cache's own conditions freshens the entry (RFC 9111, 4.3.3 and 4.3.4). */
 function createReadSender(options: CacheFetchOptions): (read: CacheFetch) => Promise<OriginResult> {
-  const { invalidationLog, nowMs } = options;
+  const { invalidationLog, nowMs, store } = options;
   const freshen = createFreshening(options);
 
   return async (read) => {
-    const { lookup, signal, fetchers, entry, onInformation, isBackground } = read;
+    const { lookup, signal, fetchers, onInformation, isBackground } = read;
+    // A change may have removed it while this read waited for another one.
+    const entry = read.entry && store.variants(lookup.key).includes(read.entry) ? read.entry : undefined;
     const requestedAtMs = nowMs();
     const sent = startRead(invalidationLog, lookup, read.isValidation ? requestedAtMs : undefined);
     const conditions = entry && canConfirm(entry, lookup) ? validationConditions(entry.headers) : [];

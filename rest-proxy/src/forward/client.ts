@@ -1,7 +1,7 @@
 /** Stage 4 of 5: forward. Sends requests to one service: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
-import { hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
+import { connectionNamesOf, hasHeader, isHopByHop, isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import type { UpstreamStatus } from "@tributary/kit/process/process-status";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
@@ -22,7 +22,7 @@ import {
 } from "@tributary/kit/upstream/upstream";
 import { ClientDisconnected, badGateway, gatewayTimeout, serviceSilent } from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
-import { connectionNamesOf, toClientHeaders } from "./headers.ts";
+import { toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
 import { createKeyedWriteSender, discard } from "./keyed-write.ts";
 import { createMiddlewareTransport } from "./middleware-transport.ts";

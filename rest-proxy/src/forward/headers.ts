@@ -1,7 +1,7 @@
 /** Which headers the proxy forwards, of requests and of responses. */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { isHopByHop, listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { connectionNamesOf, isHopByHop, parseConnectionNames, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { ClientAddress } from "@tributary/kit/caller/client-address";
 
@@ -137,21 +137,6 @@ export function toClientHeaders(headers: readonly string[], status: number): rea
 
 function isForClient(name: string): boolean {
   return !isHopByHop(name) && !notForClients.has(name) && !name.startsWith("access-control-");
-}
-
-const noNames: ReadonlySet<string> = new Set();
-
-/** In lower case: these headers are hop-by-hop too (RFC 9110, 7.6.1). */
-export function connectionNamesOf(headers: readonly string[]): ReadonlySet<string> {
-  const lines = listHeaderValues(headers, "connection");
-  return lines.length === 0 ? noNames : parseConnectionNames(lines.join(","));
-}
-
-const valuesWithoutEffect: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
-
-function parseConnectionNames(connection: string | undefined): ReadonlySet<string> {
-  if (connection === undefined || valuesWithoutEffect.has(connection)) return noNames;
-  return new Set(parseTokens(connection));
 }
 
 /** Node rejects more than 16 KiB. 1 KiB less, for what is added later: conditions of the cache, `Host`, deadline and trace. */

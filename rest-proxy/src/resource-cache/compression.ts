@@ -59,6 +59,13 @@ function addVary(response: OriginResponse): OriginResponse {
 }
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i;
+/** About the body as it was: its length, and its hashes (RFC 9530). */
+const plainBodyHeaders: ReadonlySet<string> = new Set([
+  "content-length",
+  "content-digest",
+  "repr-digest",
+  "content-md5",
+]);
 /** RFC 9111, 5.2.2.6. */
 const noTransform = /\bno-transform\b/i;
 
@@ -75,7 +82,7 @@ function isCompressible({ status, headers }: OriginResponse): boolean {
 }
 
 function toCompressedResponse(response: OriginResponse, coding: ContentCoding, compressed: Buffer): OriginResponse {
-  const headers = withoutHeaders(response.headers, (name) => name === "content-length");
+  const headers = withoutHeaders(response.headers, (name) => plainBodyHeaders.has(name));
   const etagIndex = findHeaderIndex(headers, "etag");
   if (etagIndex !== -1) headers[etagIndex + 1] = withSuffix(headers[etagIndex + 1] ?? "", coding);
   headers.push("Content-Encoding", coding, "Content-Length", String(compressed.length), ...varyByEncoding);
@@ -95,7 +102,7 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
 
 /**
  * Restores the suffix of the ETag in a 304 if the client sent it. Adds `Vary` if the 200 may have it (RFC 9110, 15.4.5): without a coding or with a
- * weak tag always, since it is unknown here whether the 200 is compressible; else for the suffix or `*`. If a strong tag without suffix is that of a
+ * weak tag or none always, since it is unknown here whether the 200 is compressible; else for the suffix or `*`. If a strong tag without suffix is that of a
  * compressible response, caches keep the `Vary` that they have.
  */
 function restoreTag(
@@ -106,7 +113,7 @@ function restoreTag(
   if (coding === undefined) return addVary(response);
   const clientTags = findHeader(request.headers, "if-none-match") ?? "";
   const headers = [...response.headers];
-  let mayBeCompressed = clientTags.trim() === "*";
+  let mayBeCompressed = clientTags.trim() === "*" || findHeader(headers, "etag") === undefined;
   for (let at = 0; at < headers.length; at += 2) {
     if (!isHeaderNamed(headers, at, "etag")) continue;
     const tag = headers[at + 1] ?? "";

@@ -1,6 +1,7 @@
 /** Stage 3 of 5: cache. The shared cache (`cache/`) as the proxy uses it: limits, keys and lookups. */
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
+import { parseConnectionNames } from "@tributary/kit/http/raw-headers";
 import type { CacheableRequest, CacheLookup } from "../cache/cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../cache/shared-cache.ts";
 import { normalizedHeader } from "../cache/vary.ts";
@@ -55,7 +56,8 @@ export function createLookup(
 ): CacheLookup {
   const { headers } = request;
   const varyValueOf = (field: string) => {
-    if (field === "accept") return undefined;
+    // As in the request that is forwarded, which has no field that `Connection` names.
+    if (field === "accept" || parseConnectionNames(headers.connection).has(field)) return undefined;
     if (field === "accept-encoding") return coding;
     return normalizedHeader(headers, field);
   };

@@ -136,12 +136,16 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
   }
 }
 
-/** As if the fetch had been sent alone: its entities, the errors in them, and the errors without a path. */
+/** Of a request with several fetches. */
+const entitiesKeyPattern = /^_entities\d+$/;
+
+/** As if the fetch had been sent alone: its entities, the errors in them, and the errors at no entities of the request. */
 function responsePartFor({ representationPlan }: CompiledFetch, result: FetchResult): FetchResult {
   if (result.kind !== "graphql" || !representationPlan || representationPlan.entitiesKey === "_entities") return result;
   const { entitiesKey } = representationPlan;
   const { data, errors, replica } = result;
-  const errorsOfFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
+  const isOfFetch = ([first]: ResponsePath = []) => first === entitiesKey || !entitiesKeyPattern.test(String(first));
+  const errorsOfFetch = errors.filter(({ path }) => isOfFetch(path));
   // Without data, an error elsewhere is a reason for this fetch too.
   const ownErrors = data || errorsOfFetch.length > 0 ? errorsOfFetch : errors;
   return {

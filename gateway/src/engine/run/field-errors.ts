@@ -1,5 +1,10 @@
 // Stage 4 of 5: run. Turns the errors of one fetch into field errors with paths in the response to the client.
-import type { CompiledFetch, ObjectLayout, RepresentationField } from "../plan/compile/compiled-plan.ts";
+import type {
+  CompiledFetch,
+  ObjectLayout,
+  RepresentationField,
+  ResponsePosition,
+} from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FailedFetch, FetchFailureCode } from "./fetch/subgraph-client.ts";
@@ -59,25 +64,37 @@ export function createFieldErrorRecorder(
   // `[]` is for the type: a fetch has at least one path.
   const fetchPath = () => tree.position.toClientPath(pathToFirstList(tree, fetch.paths[0] ?? []));
 
+  // Beyond the first 100 errors no path is made, so that the time does not grow with errors times objects.
+  const isFull = () => entries.length >= errorsPerFetchMax;
+  const namesOf = memoize((layout: ObjectLayout) => [...new Set(listMissingNames(layout, fetch, fetches))]);
+  const errorsOf = ({ layout }: LocatedObject) => Math.max(1, namesOf(layout).length);
+  const objectsOf = (index: number) => listObjectsByIndex().get(index) ?? [];
+  const countAllErrorsOf = memoize((index: number) => objectsOf(index).reduce((sum, one) => sum + errorsOf(one), 0));
+
   function add(path: ResponsePath | undefined, reason: FieldErrorReason): void {
     const clientPath = path && path.length > 0 ? path : undefined;
-    if (entries.length < errorsPerFetchMax) entries.push({ path: clientPath, reason });
-    else notListedCount++;
+    if (isFull()) notListedCount++;
+    else entries.push({ path: clientPath, reason });
   }
 
   function addForObjects(objects: readonly LocatedObject[], reason: FieldErrorReason): void {
-    for (const object of objects) for (const path of pathsOfFields(object, fetch, tree, fetches)) add(path, reason);
+    for (const object of objects) {
+      if (isFull()) notListedCount += errorsOf(object);
+      else for (const path of pathsOfFields(object, namesOf(object.layout), tree)) add(path, reason);
+    }
   }
 
   function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
     const local = readLocalPath(localPath, representations);
     if (!local) return add(fetchPath(), reason);
     // In a merged tree, another response can replace the object later: the error is then left out.
-    const objects = listObjectsByIndex().get(local.index) ?? [];
-    if (local.steps.length === 0) return addForObjects(objects, reason);
-    const keysBelowObject = local.steps.map(toPlannerKey);
-    for (const { path: pathToObject, position: objectPosition } of objects) {
-      add([...tree.position.toClientPath(pathToObject), ...objectPosition.toClientPath(keysBelowObject)], reason);
+    const objects = objectsOf(local.index);
+    const isOfEntity = local.steps.length === 0;
+    if (isFull()) return void (notListedCount += isOfEntity ? countAllErrorsOf(local.index) : objects.length);
+    if (isOfEntity) return addForObjects(objects, reason);
+    for (const [i, { path: pathToObject, position: objectPosition }] of objects.entries()) {
+      if (isFull()) return void (notListedCount += objects.length - i);
+      add([...tree.position.toClientPath(pathToObject), ...toClientPathBelow(objectPosition, local.steps)], reason);
     }
   }
 
@@ -98,15 +115,22 @@ export function createFieldErrorRecorder(
   };
 }
 
+function memoize<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
 function pathsOfFields(
-  { path, layout }: LocatedObject,
-  fetch: CompiledFetch,
+  { path }: LocatedObject,
+  names: readonly string[],
   { position: rootPosition }: ResponseTree,
-  fetches: readonly CompiledFetch[],
 ): readonly ResponsePath[] {
   const pathOfObject = rootPosition.toClientPath(path);
-  const names = new Set(listMissingNames(layout, fetch, fetches));
-  return names.size > 0 ? Array.from(names, (name) => [...pathOfObject, name]) : [pathOfObject];
+  return names.length > 0 ? names.map((name) => [...pathOfObject, name]) : [pathOfObject];
 }
 
 function listMissingNames(
@@ -139,9 +163,14 @@ function readLocalPath(
 
 const plannerAliasSuffix = /__alias_\d+$/;
 
-/** The planner gives a field an alias such as `code__alias_0` if another type at the same place has a field of that name; errors have the alias. */
-function toPlannerKey(step: string | number): string | number {
-  return typeof step === "string" ? step.replace(plannerAliasSuffix, "") : step;
+/**
+ * The planner gives a field an alias such as `code__alias_0` if another type at the same place has a field of that name; errors have the alias. A
+ * client's own alias may look like it: the longer path is the one whose fields exist.
+ */
+function toClientPathBelow(position: ResponsePosition, steps: ResponsePath): ResponsePath {
+  const plannerKeys = steps.map((step) => (typeof step === "string" ? step.replace(plannerAliasSuffix, "") : step));
+  const [asSent, renamed] = [position.toClientPath(steps), position.toClientPath(plannerKeys)];
+  return renamed.length > asSent.length ? renamed : asSent;
 }
 
 /** Up to the first list or null: further steps may not exist in the response. */

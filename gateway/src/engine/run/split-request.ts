@@ -68,11 +68,13 @@ export async function repeatInParts<Run extends SplitRun>(
     if (result.kind === "graphql" && result.data) helps = true;
     return result;
   };
-  await sendParts(split, { ...run, fetch }, async (part, partRun) => {
+  const repeated = { ...run, fetch };
+  await sendParts(split, repeated, async (part, partRun) => {
     if (sent.has(part)) await sendPart(part, partRun);
     else acceptRejection(rejection, part, partRun, o);
   });
   run.mayMemoize = false;
+  if (repeated.lacksEntities) run.lacksEntities = true;
   // Nothing is known unless each part was sent; and if the parts have helped another request meanwhile, its finding remains.
   if (!helps && (sent.size < split.parts().length || isSplit(split))) return;
   if (helps && !isSplit(split)) o.observe({ kind: "request-split", service });

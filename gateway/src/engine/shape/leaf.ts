@@ -32,6 +32,8 @@ export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boole
       out.writeRaw(value ? "true" : "false");
       return true;
     case "custom":
+      // JSON has no number such as 1e400, which is beyond a double.
+      if (value === Infinity || value === -Infinity) return false;
       out.writeJson(stringifyDeepJson(value));
       return true;
   }

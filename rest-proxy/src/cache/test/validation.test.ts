@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { setUp } from "./testing.ts";
 
@@ -220,4 +221,62 @@ test("a HEAD sent before a write does not freshen a response stored after it", a
   await head.response;
   respondAlways((request) => request.respond(200, [], "fetched anew"));
   expect((await get("/a")).body).toBe("fetched anew");
+});
+
+test.each([[[]], [["Vary", "Accept-Encoding"]]])(
+  "a 304 with fewer names in Vary (%j) makes a response that is for one client match no other one",
+  async (vary) => {
+    const { get, respondAlways, passSeconds } = await setUp();
+    respondAlways(({ headers: { token = "none", "if-none-match": tag }, respond }) => {
+      const head = ["Cache-Control", "max-age=10", "ETag", `"${String(token)}"`];
+      if (tag === `"${String(token)}"`) return respond(304, [...head, ...vary]);
+      respond(200, [...head, "Vary", "Token"], `for ${String(token)}`);
+    });
+    await get("/a", { Token: "ada" });
+    for (let round = 0; round < 3; round++) {
+      passSeconds(10);
+      expect((await get("/a", { Token: "ada" })).headers["cache-status"]).toContain("fwd-status=304");
+      expect((await get("/a")).body).toBe("for none");
+      expect((await get("/a", { Token: "grace" })).body).toBe("for grace");
+    }
+  },
+);
+
+test.each([
+  ["without an ETag", ["Last-Modified", "Fri, 20 Nov 2026 23:00:00 GMT"]],
+  ["with an ETag that does not change", ["ETag", '"a"']],
+])("a response %s that a change has removed does not come back by a validation that waited", async (_, validator) => {
+  const { get, nextRequest, cache, passSeconds } = await setUp();
+  const head = ["Cache-Control", "max-age=10", ...validator];
+  const first = get("/a");
+  (await nextRequest()).respond(200, head, "old");
+  await first;
+  passSeconds(10);
+  const validating = get("/a");
+  const validation = await nextRequest();
+  const waiting = get("/a");
+  // Until it has joined the validation.
+  await sleep(100);
+  cache.invalidateOrigin("origin");
+  validation.respond(304, head);
+  const { headers, respond } = await nextRequest();
+  expect([headers["if-none-match"], headers["if-modified-since"]]).toEqual([undefined, undefined]);
+  respond(200, head, "new");
+  await validating;
+  expect((await waiting).body).toBe("new");
+  expect((await get("/a")).body).toBe("new");
+});
+
+test("a HEAD response or a 304 without the ETag does not confirm a response that a write has invalidated", async () => {
+  for (const method of ["HEAD", "GET"]) {
+    const { get, cache, respondAlways } = await setUp();
+    const head = ["Cache-Control", "max-age=10", "Content-Length", "2"];
+    respondAlways(({ respond }) => respond(200, [...head, "ETag", '"1"', "Cache-Groups", '"g"'], "v1"));
+    await get("/a");
+    cache.invalidate({ groups: ["g"] });
+    respondAlways(({ respond }) => (method === "HEAD" ? respond(200, head) : respond(304, head.slice(0, 2))));
+    await get("/a", {}, method);
+    respondAlways(({ respond }) => respond(200, [...head, "ETag", '"2"'], "v2"));
+    expect((await get("/a")).body).toBe("v2");
+  }
 });

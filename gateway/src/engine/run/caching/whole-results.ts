@@ -39,7 +39,7 @@ export function createWholeResults(bytesMax: number) {
       return undefined;
     },
     put(body: string, result: ComposedResult, parts: readonly StoredResult[]): void {
-      const freshUntilMs = Math.min(...parts.map((part) => part.sentAtMs + confirmedMsOf(part)));
+      const freshUntilMs = parts.reduce((ms, part) => Math.min(ms, part.sentAtMs + confirmedMsOf(part)), Infinity);
       const whole = { result, parts, freshUntilMs, usedAtMs: 0 };
       result.isShared = true;
       result.onMemo = (bytes) => {
