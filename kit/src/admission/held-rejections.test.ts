@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -66,7 +67,15 @@ test("so many rejections that they would take too much memory are sent at once",
   expect(waits.length).toBe(10_000);
 });
 
-test("those of clients that have disconnected are not counted", async () => {
+test("a client that has disconnected before its rejection is not counted", async () => {
+  await once(response.destroy(), "close");
+  for (let number = 0; number < 500; number++) hold();
+  expect(rejections.count()).toBe(0);
+  await vi.advanceTimersByTimeAsync(1_005);
+  expect(waits).toHaveLength(500);
+});
+
+test("those of clients that disconnect meanwhile are not counted", async () => {
   for (let number = 0; number < 500; number++) hold();
   expect(rejections.count()).toBeGreaterThan(400);
   response.emit("close");

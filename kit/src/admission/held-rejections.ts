@@ -60,9 +60,10 @@ export function createHeldRejections(nowMs: () => number = () => performance.now
       freeAtMs = Math.min(Math.max(freeAtMs, now) + 1_000 / immediatePerSecond, now + waitMsMax);
       const count = held.length - sent;
       if ((count === 0 && freeAtMs - now <= flushMs) || count >= heldMax) return send();
-      const rejection: HeldRejection = { dueMs: freeAtMs, isWaiting: true, send };
+      // Its client may have disconnected while the request waited for admission.
+      const rejection: HeldRejection = { dueMs: freeAtMs, isWaiting: !response.closed, send };
       held.push(rejection);
-      waiting++;
+      if (rejection.isWaiting) waiting++;
       response.once("close", () => stopWaiting(rejection));
       if (!isTimerSet) setTimeout(flush, flushMs);
       isTimerSet = true;

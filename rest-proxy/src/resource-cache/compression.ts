@@ -102,8 +102,8 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
 
 /**
  * Restores the suffix of the ETag in a 304 if the client sent it. Adds `Vary` if the 200 may have it (RFC 9110, 15.4.5): without a coding or with a
- * weak tag or none always, since it is unknown here whether the 200 is compressible; else for the suffix or `*`. If a strong tag without suffix is that of a
- * compressible response, caches keep the `Vary` that they have.
+ * weak tag or none always, since it is unknown here whether the 200 is compressible; else for the suffix or `*`. If a strong tag without suffix is
+ * that of a compressible response, caches keep the `Vary` that they have.
  */
 function restoreTag(
   response: OriginResponse,
