@@ -165,6 +165,26 @@ describe("freshness", () => {
     expect(books.sent().slice(2)).toEqual([["b1 b2 b3", "anonymous"]]);
   });
 
+  test("nor does one of another epoch, which the feed never delivers, turn the cache off", async () => {
+    await fill();
+    await rate("b1", { ...platform.feed.write(), epoch: "11111111-1111-4111-8111-111111111111" });
+    for (let i = 0; i < 3; i++) expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    expect(books.sent().slice(2)).toEqual([["b1 b2 b3", "anonymous"]]);
+  });
+
+  test("while the feed is down, a mutation excludes only the results from before it", async () => {
+    platform.feed.goDown();
+    onTestFinished(() => platform.feed.goUp());
+    await platform.gateway.seen("feed-state", 2);
+    await fill();
+    await rate("b1", platform.feed.write());
+    const count = books.stars.requests.length;
+    for (let i = 0; i < 3; i++) expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    expect(books.stars.requests).toHaveLength(count + 1);
+    books.stars.fault = (response) => void response.destroy();
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+  });
+
   test("a read with a receipt of another service uses the cache", async () => {
     await read(starsOfAll);
     const write = { service: "shelf", ...platform.feed.write() };

@@ -41,6 +41,20 @@ test("at its deadline a read is cancelled, and its caller gets 503", async () =>
   await expect.poll(() => service.database.readPool()).toEqual({ total: 1, idle: 1, waiting: 0 });
 });
 
+test("a caller that leaves soon after its deadline is cancelled once: a second cancel request could end another caller's statement", async () => {
+  const proxy = await startDelayingProxy(test_.url, () => 50);
+  const service = await startService({
+    url: proxy.url,
+    handle: ({ database }) => database.rows("sleep", "select pg_sleep(60)"),
+  });
+  const client = service.read({ [deadlineHeader]: "150" });
+  await expect.poll(() => proxy.cancelRequests).toBe(1);
+  client.leave();
+  await expect.poll(() => service.runningStatements()).toBe(0);
+  await expect.poll(() => service.database.readPool()).toEqual({ total: 1, idle: 1, waiting: 0 });
+  expect(proxy.cancelRequests).toBe(1);
+});
+
 test("a request whose deadline has passed at its arrival executes no statement", async () => {
   const service = await startService({
     handle: ({ database }) => database.rows("read", "select 1"),
@@ -148,8 +162,11 @@ test("no request fails because another one was cancelled, no acknowledged write 
   await inParallel(24, requestCount, async (i) => {
     const id = String(1_000 + i);
     const isWrite = i % 10 === 0;
-    const leavesAfterMs = i % 3 === 0 ? Math.random() * 10 : undefined;
-    const deadline = i % 3 === 1 ? String(Math.ceil(Math.random() * 10)) : undefined;
+    const leavesAfterMs = i % 3 === 0 ? Math.random() * 16 : undefined;
+    // Of those that leave, half do so some milliseconds after their deadline, as the gateway and the REST proxy do.
+    const deadlineMs =
+      i % 6 === 3 ? Math.max(1, (leavesAfterMs ?? 0) - 5) : i % 3 === 1 ? 10 * Math.random() : undefined;
+    const deadline = deadlineMs === undefined ? undefined : String(Math.ceil(deadlineMs));
     const headers = deadline === undefined ? {} : { [deadlineHeader]: deadline };
     const client = isWrite ? service.write(headers, id) : service.read(headers, id);
     if (deadline !== undefined) abandonedAtMs.set(id, performance.now() + Number(deadline));
@@ -308,7 +325,7 @@ async function lockRow() {
 
 const cancelRequestCode = 80_877_102;
 
-async function startDelayingProxy(url: string) {
+async function startDelayingProxy(url: string, delayMs = () => Math.random() * 5) {
   const { hostname, port } = new URL(url);
   const proxy = { url: "", cancelRequests: 0 };
   const server = createTcpServer((client) => {
@@ -324,7 +341,7 @@ async function startDelayingProxy(url: string) {
         client.once("close", () => upstream.destroy());
         upstream.once("close", () => client.destroy());
       };
-      setTimeout(forward, isCancelRequest ? Math.random() * 5 : 0);
+      setTimeout(forward, isCancelRequest ? delayMs() : 0);
     });
   });
   server.listen(0, "127.0.0.1");

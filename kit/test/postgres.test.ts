@@ -11,6 +11,7 @@ import { createDatabase, type Database, requireDurability, violates } from "../s
 import { isRowId, onlyRowIds } from "../src/postgres/row-id.ts";
 import { toWordPrefixQuery } from "../src/postgres/word-search.ts";
 import { createLog, silentLog } from "../src/process/log.ts";
+import { openTestOutbox } from "../src/testing/feed.ts";
 import { createTestDatabase, type TestDatabase } from "../src/testing/database.ts";
 
 const busy = {
@@ -38,12 +39,16 @@ test("a migration that fails is named with the first error, and the errors that 
   onTestFinished(() => rmSync(directory, { recursive: true }));
   cpSync(migrations, directory, { recursive: true });
   writeFileSync(join(directory, "0002-broken.sql"), "creat table others (id int);\n");
+  const outbox = await openTestOutbox(test_.url);
+  onTestFinished(() => outbox.close());
+  const { position } = await outbox.read(undefined);
   const lines: string[] = [];
   const log = createLog({ name: "test", level: "info", destination: toLines(lines) });
   await expect(migrate({ databaseUrl: test_.url, directory, log })).rejects.toThrow(
     '0002-broken.sql: syntax error at or near "creat"',
   );
   expect(lines).toEqual([]);
+  expect((await outbox.read(position)).changes).toEqual([expect.objectContaining({ kind: "everything" })]);
 });
 
 test("a migration that is edited after it was applied is found, also in a database that had no hashes", async () => {

@@ -17,6 +17,8 @@ export interface FeedsOptions {
 export interface Feeds {
   /** Whether all changes of the service that are older than a second are known. Undefined for a service without a feed. */
   isUp(service: string): boolean | undefined;
+  /** Which positions `knows` can compare. Undefined before the first event, and for a service without a feed. */
+  epoch(service: string): string | undefined;
   /** Whether `onChanges` or `onReset` was called for the changes of the write. Always false for a service without a feed. */
   knows(write: ServiceWrite): boolean;
   /** At most 50 ms and a tenth of `timeoutMs`: a change arrives some milliseconds after its commit. @returns whether all are known. */
@@ -46,6 +48,7 @@ export function createFeeds({ feedUrls, feedKey, revocations, onChanges, onReset
   }
   return {
     isUp: (service) => followers.get(service)?.isUp(),
+    epoch: (service) => followers.get(service)?.epoch(),
     knows: (write) => followers.get(write.service)?.knows(write) ?? false,
     async waitFor(writes, timeoutMs) {
       const waitMs = Math.min(waitMsMax, timeoutMs / 10);

@@ -9,10 +9,7 @@ export const writePositionHeader = "write-position";
 /** Statuses of errors that depend on the service's data: a client that reads next must not see older data. */
 const dataStatuses: ReadonlySet<number> = new Set([404, 409, 410, 412]);
 
-/**
- * After success, `addHeader` gets a position that includes the request's writes. After an error that depends on the service's data, it includes all
- * committed writes, since another request's write may be the cause.
- */
+/** After success, `addHeader` gets a position that includes the request's writes; after an error that depends on the service's data, all writes. */
 export function runAndAddWritePosition<T>(
   database: Pick<Writer, "write">,
   addHeader: (name: string, value: string) => void,
@@ -47,7 +44,8 @@ export async function findPositionIncluding(
   return scope.position ?? (await findPosition(database));
 }
 
-async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
+/** Includes all committed writes: another request's write may be the cause of an error. @returns undefined if the statement fails. */
+export async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
   try {
     return await runInWriteScope(async (newScope) => {
       // `write` adds the position of the statement's transaction to the scope, also if the statement changes no row.

@@ -19,6 +19,8 @@ export interface FeedFollowerOptions {
 export interface FeedFollower {
   /** An event arrived within `silenceMsMax`, so that all older changes are known. */
   isUp(): boolean;
+  /** Of the last event. Undefined before the first one. */
+  epoch(): string | undefined;
   knows(write: WritePosition): boolean;
   /** Resolves with the result of `knows`. Does not wait while the feed is down, or for a write of another epoch. */
   waitFor(write: WritePosition, timeoutMs: number): Promise<boolean>;
@@ -53,6 +55,10 @@ class StreamFollower implements FeedFollower {
 
   isUp(): boolean {
     return this.#isFollowing && performance.now() - this.#lastEventAtMs < silenceMsMax;
+  }
+
+  epoch(): string | undefined {
+    return this.#position?.epoch;
   }
 
   knows(write: WritePosition): boolean {

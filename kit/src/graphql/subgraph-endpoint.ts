@@ -21,7 +21,7 @@ import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "../err
 import { describeError } from "../errors/describe-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
-import { findPositionIncluding, writePositionHeader } from "../consistency/write-position-header.ts";
+import { findPosition, findPositionIncluding, writePositionHeader } from "../consistency/write-position-header.ts";
 import type { Writer } from "../postgres/postgres.ts";
 import { requireWaiting } from "../postgres/waiting-caller.ts";
 import { runInWriteScope } from "../postgres/write-scope.ts";
@@ -120,7 +120,8 @@ function createRouter<Context extends object>(
   // The scope collects the positions of the writes of all resolvers.
   router.use((_request, response, next) => {
     runInWriteScope((scope) => {
-      response.locals["findWritePosition"] = () => findPositionIncluding(scope, o.database);
+      response.locals["findWritePosition"] = (hasErrors: boolean) =>
+        hasErrors ? findPosition(o.database) : findPositionIncluding(scope, o.database);
       next();
     });
   });
@@ -147,7 +148,7 @@ function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
   return { requestDidStart: () => Promise.resolve({ didEncounterErrors }) };
 }
 
-type FindWritePosition = () => Promise<WritePosition | undefined>;
+type FindWritePosition = (hasErrors: boolean) => Promise<WritePosition | undefined>;
 
 interface EndpointContext {
   readonly findWritePosition: FindWritePosition;
@@ -189,7 +190,8 @@ function createPositionReporter(): ApolloServerPlugin<EndpointContext> {
     requestDidStart: async () => ({
       async willSendResponse({ operation, response, contextValue }) {
         if (operation?.operation !== OperationTypeNode.MUTATION) return;
-        const position = await contextValue.findWritePosition();
+        const hasErrors = response.body.kind === "single" && response.body.singleResult.errors !== undefined;
+        const position = await contextValue.findWritePosition(hasErrors);
         if (position) response.http.headers.set(writePositionHeader, writeWritePosition(position));
       },
     }),

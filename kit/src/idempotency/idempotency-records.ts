@@ -1,7 +1,6 @@
 // `idempotency_keys` is a table (in orders a view) that a migration of each service creates.
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
-import type { WritePosition } from "../feed/position.ts";
 import type { Queryable } from "../postgres/postgres.ts";
 
 export const idempotencyHours = 24;
@@ -17,8 +16,6 @@ export interface CallerKey {
 interface IdempotencyRecord<T> {
   /** Undefined if it was erased, by `eraseResponses` or a trigger. */
   readonly response: { readonly fingerprint: Buffer; readonly snapshot: T } | undefined;
-  /** Undefined for a record of an older release. */
-  readonly position: WritePosition | undefined;
 }
 
 interface NewRecord extends CallerKey {
@@ -48,8 +45,6 @@ export function lockNumberOf({ callerId, key }: CallerKey): string {
 interface RecordRow<T> {
   readonly fingerprint: Buffer | null;
   readonly snapshot: T | null;
-  readonly writeXid: string | null;
-  readonly writeEpoch: string | null;
 }
 
 /** A separate statement after `lockKeyNoWait`, so that it sees the commit of the previous holder of the lock. */
@@ -57,19 +52,18 @@ export async function findRecord<T>(
   transaction: Queryable,
   { callerId, key }: CallerKey,
 ): Promise<IdempotencyRecord<T> | undefined> {
-  const text = `select fingerprint, snapshot, write_xid::text as "writeXid", write_epoch::text as "writeEpoch"
-    from idempotency_keys
+  const text = `select fingerprint, snapshot from idempotency_keys
     where caller_id = $1 and key = $2 and created_at > now() - make_interval(hours => $3)`;
   const [row] = await transaction.rows<RecordRow<T>>("find-record", text, [callerId, key, idempotencyHours]);
   if (row === undefined) return undefined;
-  const { fingerprint, snapshot, writeXid, writeEpoch } = row;
-  return {
-    response: fingerprint === null || snapshot === null ? undefined : { fingerprint, snapshot },
-    position: writeXid === null ? undefined : { epoch: writeEpoch ?? undefined, xid: Number(writeXid) },
-  };
+  const { fingerprint, snapshot } = row;
+  return { response: fingerprint === null || snapshot === null ? undefined : { fingerprint, snapshot } };
 }
 
-/** Overwrites an expired record, and deletes a few others. */
+/**
+ * Overwrites an expired record, and deletes a few others. `write_xid` and `write_epoch` are for the previous release, which runs beside this one during a
+ * rollout and sends them as the position of a repeated write.
+ */
 export async function insertRecord(
   transaction: Queryable,
   { callerId, key, fingerprint, entityId, result }: NewRecord,

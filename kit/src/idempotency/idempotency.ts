@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 import type { Database, Writer } from "../postgres/postgres.ts";
-import { addToWriteScope } from "../postgres/write-scope.ts";
 import { findRecord, insertRecord, lockKeyNoWait } from "./idempotency-records.ts";
 
 export interface IdempotentResult<T> {
@@ -36,20 +35,17 @@ export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>
   const { callerId, key } = write;
   if (key === undefined) return { result: await write.run(database), replayed: false };
   const fingerprint = fingerprintOf(write.input);
-  const { position, ...idempotentResult } = await database.transaction(async (transaction) => {
+  return database.transaction(async (transaction) => {
     await lockKeyNoWait(transaction, { callerId, key });
     const record = await findRecord<Stored<T>>(transaction, { callerId, key });
     if (record !== undefined) {
       const stored = requireSameInput(record.response, fingerprint);
-      return { result: write.restore(stored), replayed: true, position: record.position };
+      return { result: write.restore(stored), replayed: true };
     }
     const result = await write.run(transaction);
     await insertRecord(transaction, { callerId, key, fingerprint, entityId: write.entityIdOf(result), result });
-    return { result, replayed: false, position: undefined };
+    return { result, replayed: false };
   });
-  // `database.transaction` adds the position of a new write itself.
-  if (position !== undefined) addToWriteScope(position);
-  return idempotentResult;
 }
 
 /** The order of an object's members does not matter; null and undefined count as absent. */

@@ -45,7 +45,13 @@ export class CancellableStatement {
   constructor(client: pg.PoolClient, caller: WaitingCaller, enqueue: (statement: CancellableStatement) => void) {
     this.#client = client;
     this.#caller = caller;
-    this.#onLeft = () => enqueue(this);
+    let hasLeft = false;
+    // A caller that disconnects at its deadline leaves once: of two cancel requests at once, `end` waits for one.
+    this.#onLeft = () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      enqueue(this);
+    };
     const { disconnected, endsAtMs } = caller;
     disconnected.addEventListener("abort", this.#onLeft);
     if (endsAtMs < Infinity) this.#timer = setTimeout(this.#onLeft, Math.max(0, endsAtMs - performance.now()));

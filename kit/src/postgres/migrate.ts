@@ -24,7 +24,11 @@ const migrationHeading = /^### MIGRATION (.+) \(UP\) ###$/;
 /** Forward only, under an advisory lock: processes may call it concurrently. @throws Error that names the migration that failed. */
 export async function migrate({ databaseUrl, directory, log }: MigrateOptions): Promise<readonly string[]> {
   await applyMigrations(databaseUrl, feedMigrations, log);
-  const names = await applyMigrations(databaseUrl, { directory, table: "pgmigrations" }, log);
+  const names = await applyMigrations(databaseUrl, { directory, table: "pgmigrations" }, log).catch(async (error) => {
+    // Those before the failed one have been committed.
+    await publishEverything(databaseUrl).catch(() => {});
+    throw error;
+  });
   // A migration may have changed rows in ways that no trigger records.
   if (names.length > 0) await publishEverything(databaseUrl);
   log.info({ applied: names }, names.length === 0 ? "the database is up to date" : "migrations applied");

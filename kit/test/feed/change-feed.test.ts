@@ -10,7 +10,7 @@ import type { FeedPosition } from "../../src/feed/position.ts";
 import { type RecordedChange, openOutbox } from "../../src/feed/outbox.ts";
 import { createDatabase } from "../../src/postgres/postgres.ts";
 import type { TestDatabase } from "../../src/testing/database.ts";
-import { createCollector, createRecordedDatabase, makeTrimDue } from "../../src/testing/feed.ts";
+import { createCollector, createRecordedDatabase, makeTrimDue, openTestOutbox } from "../../src/testing/feed.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -220,6 +220,22 @@ test("an epoch that names another cluster, as in a restored database, is replace
   const resumed = subscribe(startFeed().feed, reader.events.at(-1)?.position);
   await expect.poll(() => resumed.events[0]?.kind).toBe("reset");
   expect(resumed.events[0]?.position.epoch).not.toBe(reader.events[0]?.position.epoch);
+});
+
+test("a database that was restored into another cluster sends none of the former cluster's changes", async () => {
+  const restored = await createRecordedDatabase(inject("postgresUrl"));
+  onTestFinished(() => restored.close());
+  const run = (text: string) => restored.database.rows(text, text);
+  // What a dump has: the changes of the last minute, with the transaction numbers of a cluster that had more.
+  await run("update feed_trim set trimmed_below = '900000000', next_below = '900001000'");
+  await run("insert into feed_changes (xid, kind, after) values ('900000500', 'thing', '{\"id\": \"7\"}')");
+  await run("update feed_epoch set system_identifier = system_identifier + 1");
+
+  const outbox = await openTestOutbox(restored.url);
+  onTestFinished(() => outbox.close());
+  const { position } = await outbox.read(undefined);
+  await restored.database.write("insert", "insert into things values (8, 1) returning id");
+  expect((await outbox.read(position)).changes).toEqual([expect.objectContaining({ after: { id: "8", name: null } })]);
 });
 
 test("closing ends the subscriptions", async () => {

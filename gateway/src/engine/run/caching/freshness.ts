@@ -98,9 +98,11 @@ export class ServiceFreshness {
   noteWrite(position: WritePosition): boolean {
     // `settledWrites` excludes the results from before the write.
     if (!this.hasFeed) return true;
-    const writes = [...this.#listOwnUnknown(), { ...position, service: this.#o.service }];
-    // Without an epoch, the change is never known.
-    const isRemembered = position.epoch !== undefined && writes.length <= ownWritesMax;
+    const { service, feeds } = this.#o;
+    const writes = [...this.#ownWritesUnknown(), { ...position, service }];
+    // Of another epoch, the change may never be known.
+    const isOfFeed = position.epoch !== undefined && position.epoch === feeds.epoch(service);
+    const isRemembered = isOfFeed && writes.length <= ownWritesMax;
     this.#ownWrites = isRemembered ? writes : [];
     return isRemembered;
   }
@@ -111,13 +113,14 @@ export class ServiceFreshness {
 
   listUnknown(proven: readonly WritePosition[]): readonly ServiceWrite[] {
     const { service, feeds } = this.#o;
-    const ownUnknown = this.#listOwnUnknown();
+    // While the feed is down, `settledWrites` excludes the results from before the writes of this process.
+    const ownUnknown = this.#isUp() === true ? this.#ownWritesUnknown() : [];
     if (proven.length === 0) return ownUnknown;
     const writes = proven.map((write) => ({ ...write, service }));
     return [...writes.filter((write) => !feeds.knows(write)), ...ownUnknown];
   }
 
-  #listOwnUnknown(): readonly ServiceWrite[] {
+  #ownWritesUnknown(): readonly ServiceWrite[] {
     const { feeds } = this.#o;
     if (this.#ownWrites.length > 0) this.#ownWrites = this.#ownWrites.filter((write) => !feeds.knows(write));
     return this.#ownWrites;
