@@ -64,6 +64,22 @@ test("a request whose deadline has passed at its arrival executes no statement",
   expect(service.database.readPool().total).toBe(0);
 });
 
+test("a read of more than 16 MiB is cancelled, in one statement or several, and its connection serves the next one", async () => {
+  const megabytes = (count: number) => `select repeat('x', 1000000), pg_sleep(0.002) from generate_series(1, ${count})`;
+  const service = await startService({
+    async handle({ database, id }) {
+      if (id === "1") return (await database.rows("endless", megabytes(1_000_000))).length;
+      for (let i = 0; i < Number(id); i++) await database.rows(`part-${i}`, megabytes(7));
+      return "read";
+    },
+  });
+  const tooMuch = { status: 413, text: expect.stringContaining("more than 16 MiB") };
+  expect(await service.read({}, "1").response).toMatchObject(tooMuch);
+  expect(await service.read({}, "4").response).toMatchObject(tooMuch);
+  expect(await service.read({}, "2").response).toMatchObject({ status: 200 });
+  await expect.poll(() => service.database.readPool()).toEqual({ total: 1, idle: 1, waiting: 0 });
+});
+
 test("a transaction whose caller leaves between two statements is rolled back", async () => {
   const left = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();

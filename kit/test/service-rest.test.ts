@@ -3,7 +3,7 @@ import type { Request } from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../src/process/log.ts";
 import { publicPath } from "../src/rest/error-responses.ts";
-import { listBytesMax } from "../src/rest/lists.ts";
+import { pageBytesMax } from "../src/lists/keyset.ts";
 import { createThingsApp, cursors, startThings } from "./things-service.ts";
 
 // The REST endpoint of a service, and what both endpoints have in common.
@@ -61,7 +61,7 @@ test("a page is cut at its size limit, and the rest follows by the cursor", asyn
   const response = await fetch(`${url}/rest/v1/things?limit=3`);
   const body = (await response.json()) as { id: string }[];
   expect(body.map(({ id }) => id)).toEqual(["9"]);
-  expect(Number(response.headers.get("content-length"))).toBeLessThan(listBytesMax);
+  expect(Number(response.headers.get("content-length"))).toBeLessThan(pageBytesMax);
   const next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? "";
   expect(cursors.read("things", new URL(next, url).searchParams.get("cursor") ?? "")).toEqual({
     direction: "next",

@@ -1,6 +1,6 @@
 import type { Cursors } from "./cursor.ts";
 import { invalidInput } from "../errors/app-error.ts";
-import type { ListPage, PageRequest } from "./keyset.ts";
+import { type ListPage, type PageRequest, pageBytesMax } from "./keyset.ts";
 
 /** GraphQL Cursor Connections Specification, with `nodes` as an addition. */
 export interface Connection<T> {
@@ -31,7 +31,7 @@ export function readConnectionRequest(
   listName: string,
 ): PageRequest {
   const position = args.after ? cursors.read(listName, args.after) : undefined;
-  return { limit: readFirst(args.first), position };
+  return { limit: readFirst(args.first), position, bytesMax: pageBytesMax };
 }
 
 export function toConnection<T>(

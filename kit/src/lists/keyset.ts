@@ -1,9 +1,12 @@
 import type { CursorPosition } from "./cursor.ts";
 
+/** A page has fewer items than requested if their text is longer; the rest is on the next page. */
+export const pageBytesMax = 1_048_576;
+
 export interface PageRequest {
   readonly limit: number;
   readonly position?: CursorPosition | undefined;
-  /** REST cuts its list responses here (rest/lists.ts), so a store with large rows may stop after the row that exceeds it. */
+  /** The page ends before the item that exceeds it, so a store with large rows may stop after the row that exceeds it. */
   readonly bytesMax?: number | undefined;
 }
 
@@ -50,4 +53,19 @@ export function toPage<T>(rows: readonly T[], request: PageRequest): ListPage<T>
   const items = rows.slice(0, request.limit);
   if (request.position?.direction === "prev") return { items: items.reverse(), hasNext: true, hasPrev: hasMore };
   return { items, hasNext: hasMore, hasPrev: request.position !== undefined };
+}
+
+/** Leaves out the items that exceed `bytesMax`, but not the first one in the direction of the request. */
+export function cutPage<T>(
+  page: ListPage<T>,
+  { position, bytesMax = Infinity }: PageRequest,
+  bytesOf: (item: T) => number,
+): ListPage<T> {
+  const isBackward = position?.direction === "prev";
+  const items = isBackward ? page.items.toReversed() : page.items;
+  let bytes = 0;
+  const end = items.findIndex((item, index) => (bytes += bytesOf(item)) > bytesMax && index > 0);
+  if (end === -1) return page;
+  const kept = items.slice(0, end);
+  return isBackward ? { ...page, items: kept.reverse(), hasPrev: true } : { ...page, items: kept, hasNext: true };
 }

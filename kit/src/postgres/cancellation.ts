@@ -1,4 +1,4 @@
-// Cancels the statements of reads whose callers have left. PostgreSQL manual: "Canceling Requests in Progress".
+// Cancels the statements of reads whose callers have left, or have read too much. PostgreSQL manual: "Canceling Requests in Progress".
 import pg from "pg";
 import type { WaitingCaller } from "./waiting-caller.ts";
 
@@ -29,7 +29,7 @@ export function createCancellation() {
   }
 
   return {
-    /** Until `end` is called, the statement of this connection is cancelled when the caller leaves. */
+    /** Until `end` is called, the statement of this connection is cancelled when the caller leaves, or has no bytes left. */
     watch: (client: pg.PoolClient, caller: WaitingCaller) => new CancellableStatement(client, caller, enqueue),
   };
 }
@@ -39,6 +39,7 @@ export class CancellableStatement {
   readonly #client: pg.PoolClient;
   readonly #caller: WaitingCaller;
   readonly #onLeft: () => void;
+  readonly #onData: (chunk: Buffer) => void;
   readonly #timer: NodeJS.Timeout | undefined;
   #cancelRequest: Promise<Error | undefined> | undefined;
 
@@ -52,6 +53,11 @@ export class CancellableStatement {
       hasLeft = true;
       enqueue(this);
     };
+    this.#onData = ({ length }) => {
+      caller.bytesLeft -= length;
+      if (caller.bytesLeft < 0) this.#onLeft();
+    };
+    client.connection.stream.on("data", this.#onData);
     const { disconnected, endsAtMs } = caller;
     disconnected.addEventListener("abort", this.#onLeft);
     if (endsAtMs < Infinity) this.#timer = setTimeout(this.#onLeft, Math.max(0, endsAtMs - performance.now()));
@@ -76,6 +82,7 @@ export class CancellableStatement {
   end(): Promise<Error | undefined> | undefined {
     this.isRunning = false;
     clearTimeout(this.#timer);
+    this.#client.connection.stream.off("data", this.#onData);
     this.#caller.disconnected.removeEventListener("abort", this.#onLeft);
     return this.#cancelRequest?.then((error) => error ?? findError(this.#client.query("select 1")));
   }

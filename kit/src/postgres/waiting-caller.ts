@@ -10,9 +10,17 @@ export interface WaitingCaller {
   readonly disconnected: AbortSignalLike;
   /** When it stops waiting, by `performance.now`; Infinity if it has set no deadline. */
   readonly endsAtMs: number;
+  /** Of `readBytesMax`. Below 0, what it reads is cancelled. */
+  bytesLeft: number;
   /** Set before the first commit is sent. From then on the request is completed: an error would say that nothing was changed. */
   hasWritten: boolean;
 }
+
+/**
+ * What one request may read from the database, and compute from that. More than the gateway accepts as a response (10 MB), so that only memory and time
+ * are lost by it: a list of lists can have 10,000 rows of 60 KB.
+ */
+export const readBytesMax = 16_777_216;
 
 /** Its statement did not run, or was cancelled, or its transaction was rolled back. */
 export class CallerLeft extends AppError {}
@@ -30,18 +38,31 @@ export function currentCaller(): WaitingCaller | undefined {
 
 export function createCaller(request: IncomingMessage, response: ServerResponse): WaitingCaller {
   const endsAtMs = performance.now() + readDeadline(request.headers[deadlineHeader]);
-  return { disconnected: createDisconnectSignal(response), endsAtMs, hasWritten: false };
+  return { disconnected: createDisconnectSignal(response), endsAtMs, bytesLeft: readBytesMax, hasWritten: false };
 }
 
-/** @throws CallerLeft if the caller has disconnected, or its deadline has passed. */
+/** For a value that is much longer than what it was computed from. @throws CallerLeft as `requireWaiting`. */
+export function takeBytes(bytes: number): void {
+  const caller = currentCaller();
+  if (caller === undefined) return;
+  caller.bytesLeft -= bytes;
+  requireWaiting(caller);
+}
+
+/** @throws CallerLeft if the caller has disconnected, or its deadline has passed, or it has read more than `readBytesMax`. */
 export function requireWaiting(caller = currentCaller()): void {
   if (caller === undefined || caller.hasWritten) return;
-  if (caller.disconnected.aborted || performance.now() >= caller.endsAtMs) throw leftBy(caller);
+  const mayGoOn = !caller.disconnected.aborted && performance.now() < caller.endsAtMs && caller.bytesLeft >= 0;
+  if (!mayGoOn) throw leftBy(caller);
 }
 
-export function leftBy({ disconnected }: WaitingCaller): CallerLeft {
+export function leftBy({ disconnected, bytesLeft }: WaitingCaller): CallerLeft {
   // Without a 5xx status, since the service has not failed. No client gets this response.
   if (disconnected.aborted) return new CallerLeft("REQUEST_TIMEOUT", "The caller has disconnected.");
+  if (bytesLeft < 0) {
+    const maximum = `${readBytesMax / 1_048_576} MiB`;
+    return new CallerLeft("PAYLOAD_TOO_LARGE", `The request reads more than ${maximum}. Request fewer items at once.`);
+  }
   const message = "The deadline of the request has passed. Nothing was changed.";
   return new CallerLeft("SERVICE_UNAVAILABLE", message, { retryAfterSeconds: 1 });
 }
@@ -64,5 +85,5 @@ export function joinCallers(all: readonly (WaitingCaller | undefined)[]): Waitin
     if (caller.disconnected.aborted) leave();
     else caller.disconnected.addEventListener("abort", leave);
   }
-  return { disconnected, endsAtMs, hasWritten: false };
+  return { disconnected, endsAtMs, bytesLeft: readBytesMax, hasWritten: false };
 }

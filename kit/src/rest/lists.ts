@@ -1,7 +1,7 @@
 import type { Cursors, CursorPosition } from "../lists/cursor.ts";
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
-import type { ListPage, PageRequest } from "../lists/keyset.ts";
+import { type ListPage, type PageRequest, pageBytesMax } from "../lists/keyset.ts";
 import type { ConditionalResponse, RestResponse, RestRequest } from "./rest-endpoint.ts";
 import type { Audience, RepresentationMetadata } from "./caching.ts";
 import { invalidQuery } from "./query.ts";
@@ -10,9 +10,6 @@ import { respondToRead } from "./conditional-read.ts";
 const defaultLimit = "20";
 const limitMax = 100;
 const limitPattern = /^[1-9]\d{0,2}$/;
-
-/** A list response is cut at this size; the rest is on the next page. */
-export const listBytesMax = 1_048_576;
 
 /** Does not check filters: call `readFilters` first. @throws AppError 400 with every other invalid parameter. */
 function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {
@@ -26,7 +23,7 @@ function readPageRequest(request: RestRequest, cursors: Cursors, listName: strin
     problems.push({ parameter: "cursor", code: "invalid_cursor", detail: message });
   }
   if (problems.length > 0) throw invalidQuery(problems);
-  return { limit: Number(limit), position, bytesMax: listBytesMax };
+  return { limit: Number(limit), position, bytesMax: pageBytesMax };
 }
 
 /**
@@ -111,7 +108,7 @@ function toMetadata<T extends { readonly rowVersion: string }>(
 }
 
 /**
- * A page above `listBytesMax` loses items at its end, or at its beginning if it was requested backward, so that a client which continues in
+ * A page above `pageBytesMax` loses items at its end, or at its beginning if it was requested backward, so that a client which continues in
  * the same direction misses no item. In version 1 the body is a bare array; from 2 on an object with items and cursors.
  */
 function toListResponse<T extends { readonly rowVersion: string }>(
@@ -152,7 +149,7 @@ function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown,
   for (const item of startsAtEnd ? items.toReversed() : items) {
     const json = JSON.stringify(toJson(item));
     bytes += Buffer.byteLength(json) + 1;
-    if (bytes > listBytesMax && renderedItems.length > 0) break;
+    if (bytes > pageBytesMax && renderedItems.length > 0) break;
     renderedItems.push(json);
   }
   const renderedCount = renderedItems.length;

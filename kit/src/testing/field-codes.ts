@@ -17,8 +17,8 @@ interface FieldCode {
   readonly code: string;
 }
 
-/** Faults of the platform, which every field may have. */
-const codesOfEveryField = ["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
+/** Which every field may have: an outage, and the limit of what one request reads. No field may have a bug. */
+const codesOfEveryField = ["SERVICE_UNAVAILABLE", "PAYLOAD_TOO_LARGE"];
 
 /** @throws Error if a field has an error whose code its description does not list. */
 export function requireListedCodes(sdl: string, document: string, errors: readonly FieldError[] = []): void {

@@ -120,7 +120,7 @@ test("User.orders continues after an order's id, and is empty after a malformed 
     const { data } = await orders.graphql(query, { after }, user);
     return data._entities[0].orders.map(({ id }: { id: string }) => id);
   };
-  expect(await listAfter()).toEqual([ids[2], ids[1]]);
+  for (const none of [undefined, ""]) expect(await listAfter(none)).toEqual([ids[2], ids[1]]);
   expect(await listAfter(ids[1])).toEqual([ids[0]]);
   expect(await listAfter("x")).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { TestService } from "@tributary/kit/testing/service";
 import {
   addPost,
@@ -51,6 +51,67 @@ test("the deprecated `body` still has the text, and the schema names its replace
     name: "body",
     deprecationReason: expect.stringContaining("content"),
   });
+});
+
+/** The author of long posts. */
+const user = [{ __typename: "User", id: "79" }];
+
+test("a page of long posts ends at 1 MiB of text in both connections, and the next ones have the rest", async () => {
+  const lengths = fc.sample(fc.integer({ min: 0, max: 60_000 }), 80);
+  await posts.database.database.rows(
+    "long-posts",
+    `insert into posts (author_id, title, body, status, published_at)
+      select 79, 'Lengthy', repeat('''', length), 'PUBLISHED', now() from unnest($1::int[]) as length`,
+    [lengths],
+  );
+  onTestFinished(
+    async () => void (await posts.database.database.rows("no-long-posts", "delete from posts where author_id = 79")),
+  );
+  const page = "{ nodes { content { text html } } pageInfo { hasNextPage endCursor } }";
+  for (const [field, query] of [
+    ["posts", `query ($after: String) { list: posts(authorId: 79, first: 50, after: $after) ${page} }`],
+    [
+      "User.postsConnection",
+      `query ($after: String, $user: [_Any!]!) {
+      _entities(representations: $user) { ... on User { list: postsConnection(first: 50, after: $after) ${page} } } }`,
+    ],
+  ] as const) {
+    const read: number[] = [];
+    let after: string | null = null;
+    do {
+      const { data, errors } = await posts.graphql(query, { after, user });
+      expect([field, errors]).toEqual([field, undefined]);
+      const { nodes, pageInfo } = data.list ?? data._entities[0].list;
+      const page = nodes.map(({ content }: { content: { text: string } | null }) => content?.text.length ?? 0);
+      expect(page.slice(1).reduce((sum: number, length: number) => sum + length, page[0])).toBeLessThanOrEqual(
+        1_048_576,
+      );
+      read.push(...page);
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+    } while (after !== null);
+    expect([field, read]).toEqual([field, lengths.toReversed()]);
+  }
+});
+
+test("a request that reads or renders more than 16 MiB is told to request less", async () => {
+  const text = `insert into posts (author_id, title, body, status, published_at)
+    select 79, 'Lengthy', repeat('''', 60000), 'PUBLISHED', now() from generate_series(1, 100)`;
+  await posts.database.database.rows("longest-posts", text);
+  onTestFinished(
+    async () => void (await posts.database.database.rows("no-longest-posts", "delete from posts where author_id = 79")),
+  );
+  const tooMuch = { message: expect.stringContaining("16 MiB"), extensions: { code: "PAYLOAD_TOO_LARGE" } };
+  const aliases = Array.from({ length: 50 }, (_, i) => `a${i}: posts(first: 20) { nodes { content { text } } }`);
+  expect((await posts.graphql(`{ ${aliases.join(" ")} }`)).errors).toContainEqual(expect.objectContaining(tooMuch));
+  const lists = `query ($user: [_Any!]!) {
+    _entities(representations: $user) { ... on User { posts(first: 100) { content { html } } } } }`;
+  const { data, errors } = await posts.graphql(lists, { user });
+  expect(errors).toContainEqual(expect.objectContaining(tooMuch));
+  // 300 KB each.
+  expect(data._entities[0].posts?.filter(({ content }: { content: unknown }) => content !== null).length).toBeLessThan(
+    60,
+  );
+  expect((await posts.graphql("{ posts(first: 5) { nodes { content { html } } } }")).errors).toBeUndefined();
 });
 
 test("a malformed id is null, not an error", async () => {

@@ -54,7 +54,9 @@ export const email = z
   .max(254, "An email address has at most 254 characters.")
   .pipe(z.email("This is not an email address."));
 
-const httpUrlPattern = /^https?:\/\/[\x21-\uFFFD]+$/;
+/** The characters of RFC 3986, without IPv6 addresses: `format: uri` of the REST reference. */
+const httpUrlPattern =
+  /^https?:\/\/(?:[\w.~:/?@!$&'()*+,;=-]|%[\da-f]{2})+(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[\da-f]{2})*)?$/i;
 
 export const avatarUrl = z
   .string("An avatar is an http(s) address.")
@@ -117,7 +119,7 @@ export const readUserChanges = (input: unknown): UserChanges => parseShape(userC
 export const readUserFilters = (input: unknown): UserFilters => parseShape(filters, input);
 
 function isHttpUrl(address: string): boolean {
-  return address.isWellFormed() && httpUrlPattern.test(address) && URL.canParse(address);
+  return httpUrlPattern.test(address) && URL.canParse(address);
 }
 
 function isLocale(tag: string): boolean {

@@ -217,8 +217,9 @@ test("a user is the same at both endpoints", async () => {
   const user = await makeUser();
   const owner = await tokenOf("owner", user);
   const fields = `id ${userFields.names.join(" ")} email avatarUrl createdAt role prefs { locale timeZone theme newsletter }`;
-  const { data } = await users.graphql(`{ me { ${fields} } }`, {}, owner);
+  const { data, errors } = await users.graphql(`{ me { ${fields} } }`, {}, owner);
   const { body } = await users.rest("GET", `/v1/users/${user.id}`, toOptions(owner));
+  expect(errors).toBeUndefined();
   expect(data.me).toEqual({ ...body, prefs: { locale: null, timeZone: null, newsletter: null, ...body.prefs } });
   const second = (await users.rest("GET", `/v2/users/${user.id}`, toOptions(owner))).body;
   const { email, prefs, avatarUrl, ...open } = body;

@@ -91,6 +91,22 @@ test("every problem of an input is reported at once", async () => {
   ]);
 });
 
+test("an avatar is an http(s) address in the characters of a URI", async () => {
+  const update = `mutation ($avatarUrl: String) { updateUser(input: { id: "1", avatarUrl: $avatarUrl }) { user { avatarUrl } } }`;
+  const store = async (avatarUrl: string) => (await users.graphql(update, { avatarUrl }, keeper)).errors?.length ?? 0;
+  for (const address of ["http://a", "https://a.example:8443/b%20c/~d?e=(f)#g", "https://example.org/a.png"])
+    expect([address, await store(address)]).toEqual([address, 0]);
+  for (const address of [
+    "http://a/\u007f",
+    "http://a/\u{1f600}",
+    "http://a/%zz",
+    "http://a/{b}",
+    "http://a/ b",
+    "http://a#b#c",
+  ])
+    expect([address, await store(address)]).toEqual([address, 1]);
+});
+
 test("an email address belongs to one user", async () => {
   const create = `mutation { createUser(input: { name: "Eve", email: "ADA@example.org" }) { user { id } } }`;
   const { errors } = await users.graphql(create, {}, keeper);

@@ -96,7 +96,7 @@ describe("deactivation", () => {
     const { rows } = users.database.database;
     const { id } = (await create("together", { name: "Trudy", email: "trudy@example.org" })).body;
     await rows("break", "alter table idempotency_keys add constraint broken check (snapshot is not null) not valid");
-    expect((await deactivate(id)).errors?.[0]?.extensions.code).toBe("INTERNAL_SERVER_ERROR");
+    await expect(deactivate(id)).rejects.toThrow("INTERNAL_SERVER_ERROR");
     await rows("mend", "alter table idempotency_keys drop constraint broken");
     expect(await rows("read-trudy", "select email from users where id = $1", [id])).toEqual([
       { email: "trudy@example.org" },

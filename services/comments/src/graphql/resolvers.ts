@@ -25,7 +25,7 @@ export const resolvers: Resolvers = {
     __resolveReference: ({ id }) => ({ id }),
     // `after` is a comment id here, not a cursor: this field is a plain list, not a connection.
     comments: ({ id }, { first, after }, { loaders }) =>
-      loaders.commentsOfPost.load({ parentId: id, limit: readFirst(first), afterId: after ?? null }),
+      loaders.commentsOfPost.load({ parentId: id, limit: readFirst(first), afterId: after || null }),
     commentsConnection: async ({ id }, args, { cursors, loaders }) => {
       // The name of Query.comments with this postId: the same list, so their cursors are interchangeable.
       const list = nameList("comments", { postId: id });
@@ -41,7 +41,7 @@ export const resolvers: Resolvers = {
     __resolveReference: ({ id }) => ({ id }),
     // `after` is a comment id here too.
     comments: ({ id }, { first, after }, { loaders }) =>
-      loaders.commentsOfAuthor.load({ parentId: id, limit: readFirst(first), afterId: after ?? null }),
+      loaders.commentsOfAuthor.load({ parentId: id, limit: readFirst(first), afterId: after || null }),
   },
   Mutation: {
     addComment: async (_, { input }, { identity, actions, loaders }) => {

@@ -28,7 +28,7 @@ export const resolvers: Resolvers = {
     // `after` is an order id here, not a cursor: this field is a plain list, not a connection.
     orders: ({ id }, { first, after }, { identity, actions, loaders }) => {
       const customerId = actions.getReadableCustomerId(identity, id);
-      return loaders.ordersOfUser.load({ customerId, limit: readFirst(first), after: after ?? undefined });
+      return loaders.ordersOfUser.load({ customerId, limit: readFirst(first), after: after || undefined });
     },
   },
   Order: {

@@ -1,7 +1,8 @@
 // Input is a function that an action calls only after the scope check, so UNAUTHENTICATED and FORBIDDEN take precedence over its errors.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
-import type { ListPage } from "@tributary/kit/lists/keyset";
+import { cutPage, type ListPage } from "@tributary/kit/lists/keyset";
+import { requireWaiting, takeBytes } from "@tributary/kit/postgres/waiting-caller";
 import { selectsField } from "@tributary/kit/graphql/selected-fields";
 import type { GraphQLResolveInfo } from "graphql";
 import { renderHtml } from "../html.ts";
@@ -15,9 +16,11 @@ export const resolvers: Resolvers = {
       const filters = readPostFilters(rest);
       const list = nameList("posts", { ...filters });
       const request = readConnectionRequest({ first, after }, cursors, list);
-      const listPosts = extentOf(info) === "whole" ? actions.listPosts : actions.listBriefPosts;
-      const page: ListPage<LoadedPost> = await listPosts(identity, filters, request);
-      return toConnection(page, cursors, list, (post) => post.id);
+      const page =
+        extentOf(info) === "whole"
+          ? cutPage<LoadedPost>(await actions.listPosts(identity, filters, request), request, textBytesOf)
+          : await actions.listBriefPosts(identity, filters, { ...request, bytesMax: undefined });
+      return toConnection<LoadedPost>(page, cursors, list, (post) => post.id);
     },
   },
   Post: {
@@ -27,7 +30,13 @@ export const resolvers: Resolvers = {
     author: (post) => ({ id: post.authorId }),
   },
   PostContent: {
-    html: (content) => renderHtml(content.text),
+    html({ text }) {
+      // It can have five times the length of the text.
+      requireWaiting();
+      const html = renderHtml(text);
+      takeBytes(html.length);
+      return html;
+    },
   },
   User: {
     // `after` is a post id here, not a cursor: this field is a plain list of published posts, not a connection.
@@ -46,7 +55,7 @@ export const resolvers: Resolvers = {
       const connectionRequest = readConnectionRequest({ first, after }, cursors, list);
       const request = actions.toAuthorPageRequest(identity, id, filters, connectionRequest);
       const page: ListPage<LoadedPost> = await loaders[extentOf(info)].pageOfAuthor.load(request);
-      return toConnection(page, cursors, list, (post) => post.id);
+      return toConnection(cutPage(page, connectionRequest, textBytesOf), cursors, list, (post) => post.id);
     },
   },
   Mutation: {
@@ -76,4 +85,9 @@ export const resolvers: Resolvers = {
 /** `whole` if the operation selects the texts of this field's posts. The texts are much longer than all other columns together. */
 function extentOf(info: GraphQLResolveInfo): "whole" | "brief" {
   return selectsField(info, "Post", ["body", "content"]) ? "whole" : "brief";
+}
+
+/** 0 for a post that was loaded without its text. */
+function textBytesOf(post: LoadedPost): number {
+  return "text" in post ? Buffer.byteLength(post.text ?? "") : 0;
 }

@@ -19,7 +19,11 @@ export const resolvers: Resolvers = {
   User: {
     __resolveReference: ({ id }, { loaders }) => loaders.user.load(id),
     email: (user, _, { identity, actions }) => actions.readPrivate(identity, user).email,
-    prefs: (user, _, { identity, actions }) => actions.readPrivate(identity, user).prefs,
+    prefs: (user, _, { identity, actions }) => {
+      const { prefs } = actions.readPrivate(identity, user);
+      // Only those that the user has set are stored.
+      return prefs && { locale: null, timeZone: null, theme: null, newsletter: null, ...prefs };
+    },
   },
   // Mutations do not clear the loaders: no field of their payloads reads from a loader.
   Mutation: {
