@@ -3,8 +3,12 @@
 import { fileURLToPath } from "node:url";
 import { runBundle, runClients } from "../supergraph/clients/clients-command.ts";
 
-const isBundle = process.argv[2] === "bundle";
-const run = isBundle ? runBundle : runClients;
+const [command, ...others] = process.argv.slice(2);
+if ((command !== undefined && command !== "bundle") || others.length > 0) {
+  console.error("Usage: npm run clients [-- bundle]");
+  process.exit(2);
+}
+const run = command === "bundle" ? runBundle : runClients;
 process.exitCode = run({
   root: fileURLToPath(new URL("..", import.meta.url)),
   today: new Date().toISOString().slice(0, 10),

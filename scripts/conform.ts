@@ -88,8 +88,9 @@ async function withStarted(
   folder: string,
   check: (service: RunningService, interrupted: Promise<unknown>) => Promise<void>,
 ): Promise<void> {
-  // Ctrl-C ends the checks, then the service and PostgreSQL.
-  const interrupted = once(process, "SIGINT").then(() => (process.exitCode = interruptedExitCode));
+  // A signal, such as of Ctrl-C, ends the checks, then the service and PostgreSQL.
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal));
+  const interrupted = Promise.race(signals).then(() => (process.exitCode = interruptedExitCode));
   const directory = mkdtempSync(join(tmpdir(), "tributary-conform-"));
   chmodSync(directory, 0o755); // As root, PostgreSQL runs as another user.
   const postgres = await startLocalPostgres({ directory: join(directory, "postgres"), port: 0, log: () => {} });

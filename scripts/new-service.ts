@@ -116,7 +116,7 @@ function describeResult(names: NewServiceNames, fileCount: number, writtenPaths:
   return `Added services/${service} (${fileCount} files), and updated ${updatedFiles.length} generated files and package-lock.json.
 
 Next:
-  npm start                                    serves it; then
+  npm start                                    serves it, after a stop if it runs; then
   curl localhost:4010/v2/${pluralSpellings.kebab}
   curl localhost:4000/graphql --json '{"query": "{ ${pluralSpellings.camel} { nodes { id title author { id } } } }"}'
   npx vitest run services/${service}           its tests
@@ -130,7 +130,7 @@ function describeContract(names: NewServiceNames, fileCount: number, writtenPath
   return `Added the contract services/${service} (${fileCount} files), and updated ${writtenPaths.length} generated files.
 
 Next:
-  npm start                                serves it: by its own command, from ${addressVariable(service)}, or as a mock of the contract
+  npm start                                serves it, after a stop if it runs: by its own command, from ${addressVariable(service)}, or as a mock of the contract
   docs/service-contract.md                 what the service has to do
   npm run remove:service -- ${service}         undoes all this
 `;

@@ -5,6 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addRelease, parseChangeset } from "./release/changelog.ts";
 
+if (process.argv.length > 2) {
+  console.error("Usage: npm run release. It has no options, and changes the files of the repository.");
+  process.exit(2);
+}
 const root = fileURLToPath(new URL("..", import.meta.url));
 const paths = globSync(".changeset/*.md", { cwd: root }).filter((path) => !path.endsWith("README.md"));
 if (paths.length === 0) {

@@ -8,7 +8,10 @@ import { findBase } from "../supergraph/changes/git-base.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const [against] = process.argv.slice(2);
 const base = findBase(root, against);
-if (!base && against !== undefined) throw new Error(`${against} is no commit of this repository.`);
+if (!base && against !== undefined) {
+  console.error(`${against} is no commit of this repository. Usage: npm run size [-- COMMIT]`);
+  process.exit(2);
+}
 const now = measure(list("ls-files", "--cached", "--others", "--exclude-standard"), (path) =>
   readFileSync(`${root}${path}`, "utf8"),
 );

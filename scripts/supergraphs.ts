@@ -3,11 +3,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTaskRunner } from "../gateway/src/engine/plan/planner/task-runner.ts";
-import { readOnlyArgument, runCommand } from "./command-line.ts";
+import { CommandError, readOnlyArgument, runCommand } from "./command-line.ts";
 
-/** @returns lines: the counts, and each reason with its files. */
+/** @returns lines: the counts, and each reason with its files. @throws CommandError for a folder without supergraphs. */
 export async function loadSupergraphs(folder: string): Promise<string[]> {
   const files = globSync("**/*.{graphql,graphqls}", { cwd: folder }).toSorted();
+  if (files.length === 0) throw new CommandError(`${folder} has no files with the extension graphql or graphqls.`);
   const runner = createTaskRunner({ log: () => {} });
   const refused: { readonly file: string; readonly reason: string }[] = [];
   for (const [id, file] of files.entries()) {

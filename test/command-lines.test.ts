@@ -30,6 +30,15 @@ test.each([
   expect(() => readOptions(args)).toThrow("Usage: npm start");
 });
 
+test("npm start --fresh, without --, is rejected: npm takes the option for itself", () => {
+  for (const [name, value] of [
+    ["npm_config_scale", "true"],
+    ["npm_config_fresh", "true"],
+    ["npm_config_against_rest", "https://rest.example"],
+  ] as const)
+    expect(() => readOptions([], { [name]: value })).toThrow("npm start -- --");
+});
+
 test("npm start starts the requested parts in the order of the parts list", () => {
   expect(readOptions(["--only", "gateway, posts", "--scale", "100"])).toMatchObject({
     only: ["posts", "gateway"],

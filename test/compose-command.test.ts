@@ -291,3 +291,11 @@ test("the process that serves does not import composition", () => {
   expect(imports.has("@apollo/query-planner")).toBe(true);
   expect(imports.has("@apollo/composition")).toBe(false);
 });
+
+test("a default value of a custom scalar may be an object or a list", async () => {
+  write("events.graphql", `${link("")} scalar JSON type Query { events(where: JSON! = { a: [1] }): String }`);
+  const url = "events=http://127.0.0.1:4101/graphql";
+  const { code, report } = await compose(["events=events.graphql", "--url", url, "--output", "supergraph.graphql"]);
+  expect([code, report]).toEqual([0, ""]);
+  expect(readFileSync(join(folder, "supergraph.graphql"), "utf8")).toContain("where: JSON! = {a: [1]}");
+});

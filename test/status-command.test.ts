@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { pickFreePort } from "@tributary/kit/process/free-port";
+import { acquireRunFile } from "../scripts/start/run-file.ts";
 import { showStatus } from "../scripts/status/status.ts";
 
 const healthy = {
@@ -114,3 +118,16 @@ async function serve(pages: Readonly<Record<string, object>>): Promise<string> {
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+test("of a start with --only, the other parts are not down", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tributary-status-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const url = new URL(await serve({ "/health/status": healthy }));
+  const run = acquireRunFile(dataDir, undefined, ["gateway"]);
+  let text = "";
+  const environment = { DATA_DIR: dataDir, GATEWAY_PORT: url.port };
+  const write = (part: string) => void (text += part);
+  expect(await showStatus({ args: [], environment, write })).toBe(0);
+  expect(text).not.toContain("DOWN");
+  run.release();
+});

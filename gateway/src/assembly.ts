@@ -43,7 +43,12 @@ export async function assembleGateway(environment: Environment): Promise<Assembl
   const { cacheSizes, supergraphStatus, documentsStatus } = gateway;
   const { countQueuedJobs } = plannerPool;
   telemetry.exposeGauges({ cacheSizes, countQueuedJobs, supergraphStatus, documentsStatus });
-  const admin = await telemetry.startAdmin();
+  const admin = await telemetry.startAdmin().catch(async (error: unknown) => {
+    // A program that embeds the gateway goes on.
+    await gateway.close();
+    await telemetry.stop();
+    throw error;
+  });
   admin?.reportConfig(() => describeSettings(settings, environment, gateway));
   return {
     config,

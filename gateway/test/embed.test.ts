@@ -79,3 +79,23 @@ test("an invalid embedding names every problem, and reads no variable of the pro
   });
   await expect(createGateway({ settingsFile: "missing.yaml" })).rejects.toThrow("missing.yaml cannot be read");
 });
+
+test("a gateway that cannot start leaves nothing running in the program", async () => {
+  const taken = createServer();
+  await once(taken.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void taken.close());
+  let polls = 0;
+  const supergraphs = createServer((_, response) => {
+    polls++;
+    response.writeHead(503).end();
+  });
+  await once(supergraphs.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void supergraphs.close());
+  const [adminPort, supergraphPort] = [taken, supergraphs].map((server) => (server.address() as AddressInfo).port);
+  const variables = { ...silent, ADMIN_PORT: String(adminPort), SUPERGRAPH_POLL_MS: "100" };
+  const created = createGateway({ supergraphUrl: `http://127.0.0.1:${supergraphPort}/`, variables });
+  await expect(created).rejects.toThrow(`port ${adminPort}`);
+  const pollsBefore = polls;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(polls).toBe(pollsBefore);
+});

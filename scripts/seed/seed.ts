@@ -3,7 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withClient } from "@tributary/kit/postgres/client";
-import type pg from "pg";
+import pg from "pg";
+import { CommandError } from "../command-line.ts";
 
 export type SeededService = string;
 
@@ -159,7 +160,8 @@ async function connectTo<T>(
   try {
     return await withClient(urls[service] ?? "", work);
   } catch (cause) {
-    const hint = `If its tables have changed, change services/${service}/seed.sql to match its migrations.`;
-    throw new Error(`Seeding ${service} failed: ${String(cause)}\n${hint}`, { cause });
+    const hint = `\nIf its tables have changed, change services/${service}/seed.sql to match its migrations.`;
+    const isOfStatement = cause instanceof pg.DatabaseError;
+    throw new CommandError(`Seeding ${service} failed: ${String(cause)}${isOfStatement ? hint : ""}`, { cause });
   }
 }

@@ -78,9 +78,10 @@ function suggestRequests(options: BannerOptions): readonly string[] {
   const { running, substitutes, remote, issuerUrl } = options;
   const tokenCommand = tokenCommandOf(options);
   const lines: string[] = [];
-  if (running.includes("gateway")) lines.push("", "Try this query:", `  ${sampleQuery}`);
+  const hasAllServices = serviceNames.every((name) => running.includes(name) || substitutes.has(name));
+  if (running.includes("gateway") && hasAllServices) lines.push("", "Try this query:", `  ${sampleQuery}`);
   lines.push(...describeUnservedRoutes(options));
-  const isRestComplete = running.includes("rest-proxy") && substitutes.size === 0;
+  const isRestComplete = running.includes("rest-proxy") && hasAllServices && substitutes.size === 0;
   if (isRestComplete) {
     const restUrl = urlOf(options.ports["rest-proxy"]);
     const tokenOption = `-H "authorization: Bearer $(${tokenCommand})"`;

@@ -69,6 +69,9 @@ Data folder: DATA_DIR (default: .data).
 /** @param environment may have the address of an external service, such as REVIEWS_URL. */
 export function readOptions(args: readonly string[], environment: Environment = {}): StartOptions {
   const texts = parse(args);
+  // `npm start --fresh`: npm takes the option for itself.
+  const taken = optionNames.find((name) => environment[`npm_config_${name.replaceAll("-", "_")}`]);
+  if (taken !== undefined) throw usageError(`Write "npm start -- --${taken}": without "--" it is an option of npm.`);
   const scale = texts.scale === undefined ? undefined : readScale(texts.scale);
   const { only, substitutes, remote } = readParts(texts);
   const placed = placeExternalServices(only, substitutes, environment);
@@ -103,16 +106,18 @@ function readFresh({ fresh, names }: ReturnType<typeof parse>, only: readonly Pa
   return chosen;
 }
 
+const options = {
+  help: { type: "boolean", short: "h", default: false },
+  fresh: { type: "boolean", default: false },
+  scale: { type: "string" },
+  only: { type: "string" },
+  against: { type: "string" },
+  "against-rest": { type: "string" },
+  mock: { type: "string" },
+} as const;
+const optionNames = Object.keys(options).filter((name) => name !== "help");
+
 function parse(args: readonly string[]) {
-  const options = {
-    help: { type: "boolean", short: "h", default: false },
-    fresh: { type: "boolean", default: false },
-    scale: { type: "string" },
-    only: { type: "string" },
-    against: { type: "string" },
-    "against-rest": { type: "string" },
-    mock: { type: "string" },
-  } as const;
   const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
   return { ...values, names: positionals };
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, type GraphQLSchema, parse } from "graphql";
+import { makePrintable } from "@tributary/kit/federation/default-values";
 import { publishedFiles } from "./parts.ts";
 import { CommandError } from "../command-line.ts";
 import { replaceFile } from "../replace-file.ts";
@@ -30,5 +31,7 @@ export function hasBreakingChanges(before: string, after: string): boolean {
 }
 
 function parseSchema(sdl: string): GraphQLSchema {
-  return buildASTSchema(parse(sdl), { assumeValidSDL: true });
+  const schema = buildASTSchema(parse(sdl), { assumeValidSDL: true });
+  makePrintable(schema); // findBreakingChanges prints default values.
+  return schema;
 }

@@ -15,6 +15,8 @@ interface RunRecord {
   readonly supervisor: ProcessIdentity;
   /** Undefined if the start has no issuer. */
   readonly issuerUrl: string | undefined;
+  /** Those that were started, or have a substitute. Undefined: all. */
+  readonly names?: readonly string[] | undefined;
   readonly parts: readonly PartIdentity[];
 }
 
@@ -31,9 +33,9 @@ const endGraceMs = 3_000;
 const pollMs = 25;
 
 /** @throws CommandError while another supervisor uses the folder. */
-export function acquireRunFile(dataDir: string, issuerUrl?: string): RunFile {
+export function acquireRunFile(dataDir: string, issuerUrl?: string, names?: readonly string[]): RunFile {
   const file = fileIn(dataDir);
-  const start = { supervisor: identifySelf(), issuerUrl };
+  const start = { supervisor: identifySelf(), issuerUrl, names };
   let parts = replaceStaleFile(file, start); // At first the processes that a killed supervisor has recorded.
   const save = () => replaceFile(file, JSON.stringify({ ...start, parts } satisfies RunRecord));
   return {
@@ -61,6 +63,12 @@ export function acquireRunFile(dataDir: string, issuerUrl?: string): RunFile {
 export function findRunningIssuer(dataDir: string): string | undefined {
   const run = readRun(fileIn(dataDir));
   return run && isRunning(run.supervisor) ? run.issuerUrl : undefined;
+}
+
+/** Undefined without a running start that uses this data folder. */
+export function findStartedNames(dataDir: string): readonly string[] | undefined {
+  const run = readRun(fileIn(dataDir));
+  return run && isRunning(run.supervisor) ? run.names : undefined;
 }
 
 function fileIn(dataDir: string): string {

@@ -35,11 +35,15 @@ export function loadSecrets(dataDir: string): Secrets {
 /** Empty without a file. @throws CommandError if the file is not JSON. */
 export function readStoredSecrets(file: string): StoredSecrets {
   if (!existsSync(file)) return {};
+  let stored: unknown;
+  let cause: unknown;
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as StoredSecrets;
-  } catch (cause) {
-    throw new CommandError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
+    stored = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    cause = error;
   }
+  if (typeof stored === "object" && stored !== null) return stored;
+  throw new CommandError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
 }
 
 function createSecrets(names: readonly string[]): Readonly<Record<string, string>> {

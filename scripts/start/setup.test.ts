@@ -110,6 +110,8 @@ test("the error for a file that is not JSON names the file and what to do", () =
   const folder = newFolder();
   writeFileSync(join(folder, "secrets.json"), "{");
   expect(() => loadSecrets(folder)).toThrow(/secrets\.json is not valid JSON.*Delete it/s);
+  writeFileSync(join(folder, "secrets.json"), "null");
+  expect(() => loadSecrets(folder)).toThrow(/secrets\.json is not valid JSON.*Delete it/s);
 });
 
 const schema = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
@@ -123,6 +125,8 @@ test("the gateway loads a supergraph with breaking changes before the service re
   expect(isBreaking("name: String", "")).toBe(true);
   expect(isBreaking("name: String", "name: Int")).toBe(true);
   expect(isBreaking("user(id: ID!)", "person(id: ID!)")).toBe(true);
+  const byDefault = (text: string) => `scalar JSON type Query { find(where: JSON = ${text}): String }`;
+  expect(hasBreakingChanges(byDefault("{}"), byDefault("{ a: [1] }"))).toBe(false);
 });
 
 test("the error for missing generated files names the command that generates them", () => {

@@ -41,10 +41,14 @@ export async function prepareStart(
   const ports = readPorts(environment);
   const dataDir = dataFolder(root, environment);
   const output = createOutput({ write, isColoured, names: ["start", "types", "postgres", "seed", ...partNames] });
-  mkdirSync(dataDir, { recursive: true });
+  try {
+    mkdirSync(dataDir, { recursive: true });
+  } catch (cause) {
+    throw new CommandError(`The data folder cannot be created (DATA_DIR): ${(cause as Error).message}`, { cause });
+  }
   // `npm run token` reads it from run.json.
   const issuerUrl = only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
-  const runFile = acquireRunFile(dataDir, issuerUrl);
+  const runFile = acquireRunFile(dataDir, issuerUrl, [...only, ...substitutes.keys(), ...addresses.keys()]);
   try {
     const postgresFolder = join(dataDir, "postgres");
     await endLeftovers(runFile, postgresFolder, output); // Before the ports are checked: these processes may use them.

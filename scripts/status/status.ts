@@ -1,14 +1,18 @@
 // `npm run status`: the state of all processes on one screen.
+import { fileURLToPath } from "node:url";
 import type { Environment } from "@tributary/kit/process/env";
 import type { ProcessStatus } from "@tributary/kit/process/process-status";
 import { formatSeconds, summarizeState } from "@tributary/kit/process/status-summary";
 import { CommandError, parseCommandLine, runCommand } from "../command-line.ts";
-import { parts, portOf, urlOf } from "../start/parts.ts";
+import { dataFolder, parts, portOf, urlOf } from "../start/parts.ts";
+import { findStartedNames } from "../start/run-file.ts";
 import { readPorts } from "../start/ports.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const usage = `Usage: npm run status [-- options]
 
-The state of the processes of "npm start", with its ports (GATEWAY_PORT and so on). The exit code is 1 if a process, a replica or a
+The state of the processes that "npm start" has started, with its ports (GATEWAY_PORT and so on). The exit code is 1 if a process, a replica or a
 change feed is down, a service has no healthy replica, a supergraph was rejected, a migration is pending, or the rate limit store is
 unavailable.
 
@@ -63,7 +67,9 @@ function toTarget(text: string): Target {
 
 function listParts(environment: Environment): readonly Target[] {
   const ports = readPorts(environment);
-  return parts.map(({ name, external }) => {
+  const started = findStartedNames(dataFolder(root, environment));
+  const expected = parts.filter(({ name }) => started === undefined || started.includes(name));
+  return expected.map(({ name, external }) => {
     return { name, url: urlOf(portOf(ports, name)), readyPath: external?.healthPath ?? "/health/ready" };
   });
 }

@@ -1,8 +1,9 @@
 // The composition of any subgraphs, of this platform or of others.
 import { composeServices, type CompositionResult, type CompositionSuccess } from "@apollo/composition";
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
+import { printWholeSchema } from "@tributary/kit/federation/default-values";
 import { listOneOfInputs, withOneOfDefinition } from "@tributary/kit/federation/one-of";
-import { GraphQLError, Kind, lexicographicSortSchema, parse, print, printSchema } from "graphql";
+import { GraphQLError, Kind, lexicographicSortSchema, parse, print } from "graphql";
 import type { SubgraphSource } from "../subgraphs.ts";
 import {
   type CompositionError,
@@ -108,7 +109,7 @@ function printApi({ schema }: CompositionSuccess, oneOfInputs: ReadonlySet<strin
     oneOfInputs,
     description: schema.schemaDefinition.description,
   });
-  const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
+  const apiSdl = printWholeSchema(lexicographicSortSchema(apiSchema)).trim();
   return `${apiSdl}\n`;
 }
 

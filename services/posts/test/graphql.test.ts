@@ -93,7 +93,7 @@ test("a page of long posts ends at 1 MiB of text in both connections, and the ne
   }
 });
 
-test("a request that reads or renders more than 16 MiB is told to request less", async () => {
+test("a request that reads or renders more than 16 MiB is an error", async () => {
   const text = `insert into posts (author_id, title, body, status, published_at)
     select 79, 'Lengthy', repeat('''', 60000), 'PUBLISHED', now() from generate_series(1, 100)`;
   await posts.database.database.rows("longest-posts", text);

@@ -24,6 +24,7 @@ import {
   type GraphQLFormattedError,
   type GraphQLSchema,
 } from "graphql";
+import { makePrintable } from "@tributary/kit/federation/default-values";
 import type { DocumentCpu } from "../../document-cpu.ts";
 import { maskLibraryError } from "../../errors/library-errors.ts";
 import { InvalidOperation } from "../../errors/invalid-operation.ts";
@@ -186,6 +187,8 @@ function executeOperation(
 }
 
 function createServer(o: DocumentValidatorOptions): ValidationServer {
+  // Apollo Server derives the keys of the document store from the printed schema.
+  makePrintable(o.apiSchema);
   return new ApolloServer<ValidationContext>({
     schema: o.apiSchema,
     introspection: o.introspection,

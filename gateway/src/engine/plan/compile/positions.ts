@@ -118,8 +118,11 @@ function createLayoutOfOneType(
   o: PositionOptions,
 ): ResponsePosition["layoutOf"] {
   let layout: ObjectLayout | undefined;
+  const { schema } = o.types;
+  // A subgraph can have another name for it: composition renames root types.
+  const isRoot = facts.type === schema.getQueryType() || facts.type === schema.getMutationType();
   return ({ __typename: actual }) => {
-    if (actual !== undefined && actual !== typename) return undefined;
+    if (actual !== undefined && actual !== typename && !isRoot) return undefined;
     layout ??= createLayout(typename, facts, o);
     return layout;
   };

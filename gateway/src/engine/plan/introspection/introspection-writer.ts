@@ -1,12 +1,14 @@
 // Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread
 // (introspection.ts). Large responses, and the responses to the queries of tools, are written in a planner worker (planner/task-runner.ts).
 import type { Json } from "@tributary/kit/json/json";
+import { printDefaultValue } from "@tributary/kit/federation/default-values";
 import {
   type FieldNode,
   getArgumentValues,
   getIntrospectionQuery,
   getNamedType,
   getOperationAST,
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLLeafType,
   type GraphQLObjectType,
@@ -191,7 +193,6 @@ function joinPieces(pieces: readonly Buffer[]): Uint8Array {
   return joined;
 }
 
-/** Null for `defaultValue`, which is nullable, if graphql-js cannot print the value of a custom scalar. */
 function resolveValue(
   field: GraphQLField<unknown, unknown>,
   source: unknown,
@@ -200,12 +201,9 @@ function resolveValue(
 ): unknown {
   const { name, resolve: resolveField } = field;
   if (!resolveField) throw new Error(`The introspection field ${name} has no resolver`);
-  if (name !== "defaultValue") return resolveField(source, args, undefined, info);
-  try {
-    return resolveField(source, args, undefined, info);
-  } catch {
-    return null;
-  }
+  return name === "defaultValue"
+    ? printDefaultValue(source as GraphQLArgument)
+    : resolveField(source, args, undefined, info);
 }
 
 export interface IntrospectionEntry {

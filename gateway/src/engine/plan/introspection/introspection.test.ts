@@ -15,7 +15,7 @@ const types = Array.from(
   (_, i) => `type T${i} { a(first: Int = ${i}): T${(i + 1) % 800} old: ID @deprecated }`,
 );
 const schema = buildSchema(`
-  "Everything" type Query { t: T0 byMeta(meta: Meta = { depth: { of: 1 } }): [Kind!]! any: Any named: Named }
+  "Everything" type Query { t: T0 byMeta(meta: Meta = "all"): [Kind!]! any: Any named: Named }
   union Any = T0 | T1
   interface Named { name: String }
   type Person implements Named { name: String }

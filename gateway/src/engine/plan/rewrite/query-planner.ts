@@ -4,10 +4,11 @@
 // For each operation, in this order: split-mutation (one operation per root field), plan-resolvable (fields that no subgraph can resolve),
 // executable-directives (names and defaults), Apollo's planner, separate-branches (of interface objects), restore-plan (the published names).
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
+import { printWholeSchema } from "@tributary/kit/federation/default-values";
 import { listOneOfInputs, withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
-import { type DocumentNode, Kind, type OperationDefinitionNode, printSchema } from "graphql";
+import { type DocumentNode, Kind, type OperationDefinitionNode } from "graphql";
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import {
   createDirectiveDefaults,
@@ -111,7 +112,7 @@ function writeApi(supergraph: Supergraph, defined: DirectiveNames, oneOfInputs: 
   const incremental = { includeDefer: !defined.has("defer"), includeStream: !defined.has("stream") };
   const { description } = supergraph.schema.schemaDefinition;
   const apiSchema = supergraph.apiSchema().toGraphQLJSSchema(incremental);
-  return printSchema(toClientSchema(apiSchema, { oneOfInputs, description }));
+  return printWholeSchema(toClientSchema(apiSchema, { oneOfInputs, description }));
 }
 
 /** @returns the planner, and the API schema by which it reads operations. */
