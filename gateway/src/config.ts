@@ -296,7 +296,7 @@ function readPlanning(env: EnvironmentReader) {
       why: "number of cached query plans, per supergraph; PLANS_BYTES_MAX may limit them further",
     }),
     operationsBytesMax: env.integer("OPERATIONS_BYTES_MAX", {
-      fallback: 96_000_000,
+      fallback: 128_000_000,
       min: 1_000_000,
       max: 10_000_000_000,
       why: "estimated memory of cached documents with all that is compiled for them, per supergraph; an operation of four fetches takes some 50 KB",
