@@ -4,6 +4,7 @@ import { createAdmission } from "@tributary/kit/admission/admission";
 import { createHeldRejections, type HeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { chooseMediaType } from "@tributary/kit/http/accept";
+import { createCompression } from "@tributary/kit/http/compression";
 import { isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
@@ -110,9 +111,15 @@ export function createGateway(o: GatewayOptions): Gateway {
   );
   const { callerLimits, ...checks } = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const receiving: ReceiveOptions = { ...checks.receiving, documents };
-  const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
+  const compression = createCompression();
+  const admission = createAdmission({
+    isOn: config.admission,
+    // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
+    queueDelayMs: compression.queueDelayMs,
+    observer: observers?.admissionObserver,
+  });
   const heldRejections = createHeldRejections();
-  const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, observe });
+  const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, compression, observe });
   const pipeline = createPipeline({
     ...receiving, // The charges, and the queue of long steps.
     requestTimeoutMs: config.requestTimeoutMs,

@@ -35,6 +35,21 @@ describe("configuration", () => {
     expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
   });
 
+  test.each([{ vary: "Accept-Encoding, Authorization" }, { vary: ["Origin", "cookie"] }, { vary: "*" }, { age: "60" }])(
+    "without a feed, a response with %j is not stored",
+    async (headers) => {
+      await restart({ SUBGRAPH_FEED_URL_STARS: "none" });
+      books.metadataOf = () => undefined;
+      books.stars.fault = (response, ...rest) => {
+        response.setHeader("cache-control", "public, max-age=60");
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+        return books.respondWithMetadata(response, ...rest);
+      };
+      for (let i = 0; i < 2; i++) expect(await read(starsOfAll)).toEqual(rated(1, 2, 3));
+      expect(books.stars.requests).toHaveLength(2);
+    },
+  );
+
   test("the stored results have a limit of bytes", async () => {
     await restart({ ENTITY_CACHE_BYTES_MAX: "100000" });
     for (let plus = 0; plus < 200; plus++)

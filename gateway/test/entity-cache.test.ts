@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
+import { queryObjects } from "node:v8";
+import { GraphQLSchema } from "graphql";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { passTime } from "./helpers/clock.ts";
 import { rated, setUpEntityCache, starsOfAll } from "./helpers/entity-caching.ts";
@@ -232,3 +235,24 @@ async function get(document: string): Promise<Response> {
   await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   return fetch(`${url}?${new URLSearchParams({ extensions: JSON.stringify(extensions) }).toString()}`);
 }
+
+test("a replaced supergraph is not retained by whole results of the cache", async () => {
+  await restart({ ENTITY_CACHE_STARS: "on" });
+  const { gateway } = platform;
+  const sdl = readFileSync(gateway.file, "utf8");
+  const swap = async (count: number) => {
+    // Until values are memoized on its result.
+    for (let i = 0; i < 15; i++) {
+      await read(`{ a${count}: greeting }`);
+      await wait(20);
+    }
+    writeFileSync(`${gateway.file}.new`, `${sdl}\n# ${count}\n`);
+    renameSync(`${gateway.file}.new`, gateway.file);
+    await gateway.seen("supergraph-loaded", count + 2);
+  };
+  await swap(0);
+  const countSchemas = () => queryObjects(GraphQLSchema, { format: "count" });
+  await expect.poll(countSchemas, { timeout: 10_000 }).toBeLessThanOrEqual(4);
+  for (let count = 1; count <= 4; count++) await swap(count);
+  await expect.poll(countSchemas, { timeout: 10_000 }).toBeLessThanOrEqual(4);
+});

@@ -214,6 +214,19 @@ test("a client sets its own deadline, and then gets 504; the service gets 5 % le
   expect(Number(stub.received[0]?.headers["x-deadline-ms"])).toBeGreaterThan(475);
 });
 
+test("the deadline passes while a response is received to be compressed: 504, and its place is free", async () => {
+  const stub = await startStub((request, response) => {
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": 100_000 });
+    if (request.method === "HEAD") response.end();
+    else response.write(" ".repeat(50_000));
+  });
+  const proxy = await startProxy(stub);
+  const head = `${get}\r\nX-Deadline-Ms: 300\r\nAccept-Encoding: gzip`;
+  for (const late of [head, head.replace("GET", "HEAD"), `${head}\r\nAuthorization: Bearer t`])
+    expect(statusOf(await sendRaw(proxy.port, late))).toBe(504);
+  expect(proxy.settled).toHaveLength(3);
+});
+
 test("a write whose client disconnects is completed", async () => {
   const arrived = Promise.withResolvers<ServerResponse>();
   const stub = await startStub((_request, response) => arrived.resolve(response));

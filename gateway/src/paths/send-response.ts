@@ -1,7 +1,7 @@
 // Stage 5 of 5: shape. Sends all responses, except those of Express (preflights, GraphiQL) and of admit/broken-request.ts.
 import type { ServerResponse as Response } from "node:http";
 import type { ContentCoding } from "@tributary/kit/http/accept";
-import { compressedBytesMin, createCompression } from "@tributary/kit/http/compression";
+import { compressedBytesMin, type Compression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
 import { ServerResponse } from "@tributary/kit/process/node-http";
@@ -18,15 +18,14 @@ export type SendResponse = (exchange: GatewayExchange, response: ClientResponse)
 export interface ResponseSenderOptions {
   /** A response that the client does not read is held in memory. */
   readonly responseTimeoutMs: number;
+  readonly compression: Compression;
   readonly observe: GatewayObserver;
 }
 
 /** node:http sends a string (latin1 keeps the bytes) in one write with the head; a longer body would cost an extra copy. */
 const stringBytesMax = 16_384;
 
-export function createResponseSender({ responseTimeoutMs, observe }: ResponseSenderOptions): SendResponse {
-  const compression = createCompression();
-
+export function createResponseSender({ responseTimeoutMs, compression, observe }: ResponseSenderOptions): SendResponse {
   function send(
     exchange: GatewayExchange,
     clientResponse: ClientResponse,
@@ -54,13 +53,14 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     const encoding = isLongEnough ? compression.chooseCoding(exchange.request.headers["accept-encoding"]) : undefined;
     if (isNotModified(exchange, clientResponse, encoding)) return sendNotModified(exchange, clientResponse, encoding);
     const sendUncompressed = () => send(exchange, clientResponse, body, isOwn, undefined);
-    if (encoding === undefined) return sendUncompressed();
+    if (encoding === undefined || compression.isFull()) return sendUncompressed();
     const sendCompressed = (compressed: Buffer) => {
       if (isOwn) releaseBytes(body);
       send(exchange, clientResponse, compressed, true, encoding);
     };
     // Compression can fail for lack of memory.
-    void compression.compress(body, encoding).then(sendCompressed, sendUncompressed);
+    const isWanted = () => !exchange.response.destroyed;
+    void compression.compress(body, encoding, isWanted).then(sendCompressed, sendUncompressed);
   };
 }
 

@@ -90,3 +90,13 @@ test("bodies that are received count for bodiesMax, until they are compressed or
   await expect(failed).rejects.toThrow("truncated");
   expect(compression.isFull()).toBe(false);
 });
+
+test("a body that nobody waits for any more is not compressed", async () => {
+  const { compress } = createCompression({ threadsMax: 1 });
+  let isWanted = true;
+  const first = compress(Buffer.alloc(1_000_000), "gzip");
+  const second = compress(Buffer.alloc(1_000_000), "gzip", () => isWanted);
+  isWanted = false;
+  await expect(second).rejects.toThrow("No client waits");
+  expect((await first).length).toBeLessThan(2_000);
+});

@@ -18,8 +18,11 @@ export interface Compression {
   chooseCoding(acceptEncoding: string | undefined): ContentCoding | undefined;
   /** Whether `bodiesMax` bodies are in memory: send further ones uncompressed. */
   isFull(): boolean;
-  /** @param body may be a promise, so that a body that is being received counts for `isFull`. */
-  compress(body: Buffer | Promise<Buffer>, coding: ContentCoding): Promise<Buffer>;
+  /**
+   * @param body may be a promise, so that a body that is being received counts for `isFull`.
+   * @param isWanted called when a thread is free. @throws Error if it returns false.
+   */
+  compress(body: Buffer | Promise<Buffer>, coding: ContentCoding, isWanted?: () => boolean): Promise<Buffer>;
   /** Of the body that waits longest for a thread; 0 if none waits. */
   queueDelayMs(): number;
 }
@@ -55,11 +58,14 @@ export function createCompression({
       return coding;
     },
     isFull: () => bodies >= bodiesMax,
-    async compress(body, coding) {
+    async compress(body, coding, isWanted = () => true) {
       bodies++;
       try {
         const bytes = await body;
-        const compressBytes = () => compressors[coding](bytes);
+        const compressBytes = () => {
+          if (!isWanted()) throw new Error("No client waits for the body.");
+          return compressors[coding](bytes);
+        };
         return await (bytes.length < queuedBytesMin ? compressBytes() : threads.run(compressBytes));
       } finally {
         bodies--;

@@ -25,17 +25,27 @@ export function createTokenKeys({
   onKeysFetched,
   trace = noTrace,
 }: TokenKeysOptions): JWTVerifyGetKey {
+  let failure: { readonly error: unknown; readonly untilMs: number } | undefined;
+  const toFailure = (error: unknown) => ({ error, untilMs: Date.now() + keysCooldownMs });
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: keysTimeoutMs,
     cooldownDuration: keysCooldownMs,
     cacheMaxAge: keysMaxAgeMs,
     async [customFetch](url, options) {
-      const response = await fetchKeys(url, options, trace).catch((error: unknown) => {
+      // The cooldown of jose is after a success only.
+      if (failure && Date.now() < failure.untilMs) throw failure.error;
+      failure = undefined;
+      try {
+        const response = await fetchKeys(url, options, trace);
+        onKeysFetched?.(response.status === 200);
+        if (response.status !== 200)
+          failure = toFailure(new Error(`The token issuer responded with ${response.status}`));
+        return response;
+      } catch (error) {
         onKeysFetched?.(false);
+        failure = toFailure(error);
         throw error;
-      });
-      onKeysFetched?.(response.status === 200);
-      return response;
+      }
     },
   });
   let renewAtMs = 0;

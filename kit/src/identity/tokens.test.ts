@@ -92,6 +92,30 @@ test("keys that cannot be fetched are a 503, not a 401", async () => {
   }
 });
 
+test("an issuer that fails is asked once a second, however many tokens arrive", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const failing = createServer((_, response) => {
+    asked++;
+    response.writeHead(500).end();
+  });
+  await new Promise<void>((resolve) => failing.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void failing.close());
+  const jwksUrl = `http://127.0.0.1:${(failing.address() as AddressInfo).port}/jwks`;
+  const authenticate = createAuthenticator({ ...issuer, jwksUrl, userIdClaim: "sub" });
+  const tokens = await Promise.all(Array.from({ length: 20 }, () => issuer.token("1")));
+  const sendAll = async () => {
+    for (const token of tokens)
+      await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  };
+  await sendAll();
+  expect(asked).toBe(1);
+  vi.setSystemTime(Date.now() + 1_000);
+  await sendAll();
+  expect(asked).toBe(2);
+});
+
 test("while the issuer is down, tokens with a known key are accepted, and the failure is reported", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -83,6 +83,7 @@ test("a connection has an edge for each node, and cursors for its ends", () => {
   expect(readConnectionRequest({ first: 5, after: connection.pageInfo.endCursor }, cursors, "letters")).toEqual({
     limit: 5,
     position: { direction: "next", id: "a" },
+    bytesMax: 1_048_576,
   });
   expect(
     toConnection({ items: [], hasNext: false, hasPrev: false }, cursors, "letters", String).pageInfo.endCursor,

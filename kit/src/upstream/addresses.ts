@@ -20,7 +20,7 @@ export interface AddressBookOptions {
   /** From the end of one lookup of all names to the next. Default 5,000. */
   readonly resolveEveryMs?: number | undefined;
   readonly nowMs: () => number;
-  /** With all known replicas: synchronously at creation, and after each lookup, even if nothing changed. */
+  /** With all known replicas: synchronously at creation, and after each successful lookup of a name, even if nothing changed. */
   onResolved(replicas: readonly ReplicaAddress[]): void;
   onLookupFailed(host: string, cause: unknown): void;
 }
@@ -63,6 +63,7 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
       const addresses = await resolveHost(host);
       if (addresses.length === 0) throw new Error(`${host} has no address`);
       addressesByHost.set(host, addresses.slice(0, addressesMax));
+      publish(); // Does not wait for the other names.
       return true;
     } catch (cause) {
       o.onLookupFailed(host, cause);
@@ -75,7 +76,6 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
     lookedUpAtMs = nowMs();
     nextLookupAtMs = lookedUpAtMs + (successes.every(Boolean) ? resolveEveryMs : retryMs);
     pendingLookup = undefined;
-    publish();
   }
 
   publish();

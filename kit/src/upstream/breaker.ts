@@ -54,8 +54,10 @@ export function createBreaker<Replica>(o: BreakerOptions<Replica>): Breaker {
   async function confirm(): Promise<void> {
     const responsesBefore = responses;
     for (let round = 0; round < limits.failedProbesToOpen; round++) {
-      const results = await Promise.all(o.listReplicas().map((replica) => o.probe(replica, limits.confirmingMsMax)));
-      const isSilent = responses === responsesBefore && !results.some(Boolean);
+      const replicas = o.listReplicas();
+      const results = await Promise.all(replicas.map((replica) => o.probe(replica, limits.confirmingMsMax)));
+      // Without a known address, requests wait for the lookup.
+      const isSilent = replicas.length > 0 && responses === responsesBefore && !results.some(Boolean);
       if (!isSilent || isEnded) return change("closed");
     }
     change("open");

@@ -169,8 +169,11 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     }
     if (this.#isSettled) return;
     const mayBeSent = this.#controller !== undefined;
-    if (mayBeSent) return this.#settle({ kind: "failed", reason: "reset", cause: error });
-    const isUnsendable = "code" in error && unsendableCodes.has(String(error.code));
+    const code = "code" in error ? String(error.code) : "";
+    // The request chose the length of the headers: another replica would send them too.
+    const reason = code === "UND_ERR_HEADERS_OVERFLOW" ? "too-large" : "reset";
+    if (mayBeSent) return this.#settle({ kind: "failed", reason, cause: error });
+    const isUnsendable = unsendableCodes.has(code);
     if (isUnsendable) return this.#o.reject(error);
     this.#settle({ kind: "failed", reason: "refused", cause: error });
   }

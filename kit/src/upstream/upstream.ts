@@ -206,7 +206,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     });
     this.#probeTransport = o.probeTransport;
     this.#breaker = createBreaker({
-      listReplicas: this.#replicas.list,
+      listReplicas: () => {
+        // While it is open, no request does: replicas that were replaced have other addresses.
+        this.#addresses.refreshSoon();
+        void this.#addresses.refresh();
+        return this.#replicas.list();
+      },
       usualP99Ms: this.#replicas.bestP99Ms,
       probe: (replica, timeoutMs) => this.#probe(replica, timeoutMs),
       onChange: (isOpen) => {

@@ -27,6 +27,8 @@ export function connectValkey(url: string, password: string | undefined): Valkey
     maxRetriesPerRequest: 0,
     connectTimeout: connectTimeoutMs,
     socketTimeout: silenceMsMax,
+    // After a failover, an open connection leads to the former primary.
+    reconnectOnError: ({ message }) => message.startsWith("READONLY"),
     retryStrategy: (attempt) => Math.min(attempt * reconnectDelayStepMs, reconnectDelayMaxMs),
   };
   if (tlsUrl.test(url)) options.tls = {};

@@ -1,6 +1,6 @@
 // With real servers. In virtual time: schedules.test.ts.
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   hang,
   type ReplicaServer,
@@ -9,6 +9,7 @@ import {
   respondUnavailable,
   start,
   startReplacement,
+  startReplica,
 } from "./replica.ts";
 import { open, read, sendRequests, write } from "./requests.ts";
 
@@ -136,4 +137,39 @@ test("refused connections open it while many clients wait, and it closes after a
   for (const replica of replicas) await startReplacement(replica);
   await sendUntil(false);
   expect(await upstream.send(read)).toMatchObject({ kind: "response" });
+});
+
+test("while it is open, the name is looked up: replicas that come back at another address close it", async () => {
+  const [old] = await start(1);
+  const successor = await startReplica({ host: "127.0.0.2", port: old.port });
+  onTestFinished(successor.kill);
+  let address = "127.0.0.1";
+  const { upstream, seen } = open([`http://service.test:${old.port}`], {
+    resolveHost: () => Promise.resolve([address]),
+  });
+  expect(await upstream.send(read)).toMatchObject({ status: 200 });
+  await old.kill();
+  for (let i = 0; i < 100 && !breakerChanges(seen).includes(true); i++) {
+    await upstream.send(read);
+    await sleep(50);
+  }
+  expect(breakerChanges(seen)).toEqual([true]);
+  address = "127.0.0.2";
+  await vi.waitUntil(() => breakerChanges(seen).at(-1) === false, { timeout: 10_000 });
+  expect(await upstream.send(read)).toMatchObject({ status: 200 });
+});
+
+test("it does not open while no address is known: requests wait for the lookup", async () => {
+  const [replica] = await start(1);
+  let exists = false;
+  const { upstream, seen } = open([`http://service.test:${replica.port}`], {
+    resolveHost: () => (exists ? Promise.resolve(["127.0.0.1"]) : Promise.reject(new Error("ENOTFOUND"))),
+  });
+  for (let i = 0; i < 40; i++) {
+    expect(await upstream.send(read)).toMatchObject({ reason: "refused" });
+    await sleep(50);
+  }
+  exists = true;
+  await vi.waitUntil(async () => (await upstream.send(read)).kind === "response", { timeout: 10_000, interval: 50 });
+  expect(breakerChanges(seen)).toEqual([]);
 });

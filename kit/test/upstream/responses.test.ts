@@ -30,6 +30,14 @@ test("a request without a path is sent to the path of the replica's URL", async 
   expect(textOf(await upstream.send(pathless))).toBe("/graphql?v=1");
 });
 
+test("headers of more than 16 KiB are no fault of the replica: the request has chosen them", async () => {
+  const replicas = await start(2, (response) => void response.setHeader("link", "x".repeat(20_000)).end("ok"));
+  const { upstream, seen } = open(replicas.map(({ url }) => url));
+  for (let i = 0; i < 12; i++) expect(await upstream.send(read)).toMatchObject({ kind: "failed", reason: "too-large" });
+  expect(replicas.map(({ requests }) => requests).reduce((sum, count) => sum + count)).toBe(12);
+  expect(seen).toEqual([]);
+});
+
 test.each([
   ["at its head", { "content-length": "1001" }, 1],
   ["at its first byte too many", {}, 1_001],

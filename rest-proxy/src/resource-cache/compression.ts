@@ -1,6 +1,7 @@
 /** Compression of responses, before the cache stores them: content coding (RFC 9110, 8.4), ETags and `Vary`. */
 import { Readable } from "node:stream";
 import type { ContentCoding } from "@tributary/kit/http/accept";
+import { DeadlinePassed } from "@tributary/kit/http/abort-source";
 import { type Compression, compressedBytesMin } from "@tributary/kit/http/compression";
 import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { collectBody } from "@tributary/kit/http/receive-body";
@@ -95,6 +96,8 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
   try {
     return await collectBody(body, compressedBytesMax);
   } catch (error) {
+    // At its deadline, the client still waits.
+    if (signal.reason instanceof DeadlinePassed) throw asAppError(signal.reason);
     if (signal.aborted) throw new ClientDisconnected("No client waits for the response.", { cause: error });
     throw asAppError(error);
   }

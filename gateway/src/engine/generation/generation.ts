@@ -90,6 +90,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
       retire() {
         documents.stop();
         operations.clear();
+        o.entityCache?.forgetWholes();
       },
       async close() {
         documents.stop();

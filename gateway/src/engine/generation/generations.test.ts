@@ -1,3 +1,4 @@
+import { createCompression } from "@tributary/kit/http/compression";
 import { createIncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { type Server, createServer } from "node:http";
@@ -255,7 +256,7 @@ describe("the generation of a request", () => {
       debitDocument: () => undefined,
       debitResult: () => undefined,
     };
-    const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
+    const send = createResponseSender({ compression: createCompression(), responseTimeoutMs: 1_000, observe });
     const pipeline = createPipeline({
       requestTimeoutMs: 1_000,
       measuresStages: false,

@@ -30,6 +30,8 @@ export interface EntityCache {
   of(subgraph: string): SubgraphCache | undefined;
   /** Whether the feed of a subgraph is up. Undefined without a feed. */
   isFollowed(subgraph: string): boolean | undefined;
+  /** What is memoized on whole results keeps the plans of their supergraph in memory. */
+  forgetWholes(): void;
   /** Of the stored results; the memory includes whole results. */
   size(): MapSize;
   close(): Promise<void>;
@@ -111,6 +113,9 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       return cache;
     },
     isFollowed: (subgraph) => feeds.isUp(o.nameOf(subgraph)),
+    forgetWholes() {
+      for (const cache of caches.values()) cache?.forgetWholes();
+    },
     size() {
       const { entries, weight } = store.size();
       const wholes = [...caches.values()].reduce((sum, cache) => sum + (cache?.wholesBytes ?? 0), 0);

@@ -25,6 +25,8 @@ interface Memo {
 
 /** Many operations may read one source. The oldest memo is dropped. */
 const memosMax = 256;
+/** On a source that outlives its requests, each keeps a compiled plan in memory. */
+const storedMemosMax = 32;
 /** Of the object of a memo, and of its list of sources. */
 const memoBytes = 200;
 /** Of an entry of a list or of a map. */
@@ -45,7 +47,7 @@ export function memoizeBySource<Value>(
   const value = compute();
   const memos = (first.memos ??= []);
   const bytes = first.onMemo ? memoBytes + estimateBytes(value) : 0;
-  const dropped = memos.length >= memosMax ? memos.shift() : undefined;
+  const dropped = memos.length >= (first.onMemo ? storedMemosMax : memosMax) ? memos.shift() : undefined;
   memos.push({ bytes, sources, key, value });
   if (!first.onMemo) return value;
   first.onMemo(bytes - (dropped?.bytes ?? 0));

@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. What subgraphs declare about caching. Caches in front of the gateway may store a response only if every subgraph permits it.
+import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
 import { isGroupName } from "@tributary/kit/rest/caching";
 
 export interface ResponseCaching {
@@ -52,13 +53,10 @@ export function createCachingCollector(): CachingCollector {
  * `extensions.cache` of a service of this platform (kit/src/graphql/cache-metadata.ts), or a public `Cache-Control` with `extensions.apolloCacheTags`
  * of any other. Without tags, such a response is in no cache group.
  */
-export function readSubgraphCaching(
-  extensions: unknown,
-  cacheControl: string | undefined,
-): SubgraphCaching | undefined {
+export function readSubgraphCaching(extensions: unknown, headers: HeaderValues): SubgraphCaching | undefined {
   const { cache, apolloCacheTags = [] } = Object(extensions) as Readonly<Record<string, unknown>>;
   const needsFeed = cache !== undefined;
-  const declared = cache ?? { ...readPublicFreshness(cacheControl), groups: apolloCacheTags };
+  const declared = cache ?? { ...readPublicFreshness(headers), groups: apolloCacheTags };
   const { seconds, staleIfErrorSeconds, groups, entities } = Object(declared) as Readonly<Record<string, unknown>>;
   if (typeof seconds !== "number" || !Number.isInteger(seconds) || seconds < 1) return undefined;
   return {
@@ -81,6 +79,7 @@ function isEntityGroups(entities: unknown): entities is NonNullable<SubgraphCach
   );
 }
 
+const digits = /^\d{1,9}$/;
 const maxAgePattern = /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/;
 
 /** RFC 9111, 5.2.2: not stored, or not reused without validation, which the entity cache cannot do. */
@@ -88,8 +87,16 @@ const forbiddingDirectives: ReadonlySet<string> = new Set(["no-store", "no-cache
 
 const staleIfErrorPattern = /(?:^|,)stale-if-error=(\d{1,9})(?:,|$)/;
 
+/** The result was fetched without credentials. It would be another one with them, or perhaps. */
+const credentialsPattern = /(?:^|,)\s*(?:authorization|cookie|\*)\s*(?:,|$)/i;
+
 /** Undefined unless it is public. */
-function readPublicFreshness(cacheControl = ""): Pick<SubgraphCaching, "seconds" | "staleIfErrorSeconds"> | undefined {
+function readPublicFreshness(
+  headers: HeaderValues,
+): Pick<SubgraphCaching, "seconds" | "staleIfErrorSeconds"> | undefined {
+  const valueOf = (name: string) => [headers[name] ?? ""].join();
+  const [cacheControl, vary, age] = [valueOf("cache-control"), valueOf("vary"), valueOf("age")];
+  if (credentialsPattern.test(vary)) return undefined;
   const directives = cacheControl
     .toLowerCase()
     .split(",")
@@ -102,7 +109,8 @@ function readPublicFreshness(cacheControl = ""): Pick<SubgraphCaching, "seconds"
   const [, seconds] = maxAgePattern.exec(reversed) ?? [];
   const [, staleIfErrorSeconds = 0] = staleIfErrorPattern.exec(reversed) ?? [];
   if (seconds === undefined) return undefined;
-  return { seconds: Number(seconds), staleIfErrorSeconds: Number(staleIfErrorSeconds) };
+  const ageSeconds = digits.test(age) ? Number(age) : 0;
+  return { seconds: Number(seconds) - ageSeconds, staleIfErrorSeconds: Number(staleIfErrorSeconds) };
 }
 
 /** Asks a service of this platform for `extensions.cache`. */

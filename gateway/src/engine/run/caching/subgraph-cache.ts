@@ -110,7 +110,12 @@ export class SubgraphCache {
       body,
       result,
       Array.from(hits, ({ stored }) => stored),
+      this.#parts.nowMs(),
     );
+  }
+
+  forgetWholes(): void {
+    this.#wholes.clear();
   }
 
   startFill(settledWrites: number): EntityFill {

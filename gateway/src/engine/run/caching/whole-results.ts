@@ -12,6 +12,7 @@ export interface ComposedResult extends SharedSource {
 }
 
 export interface WholeResult {
+  readonly body: string;
   readonly result: ComposedResult;
   readonly parts: readonly StoredResult[];
   /** The earliest time at which a part expires. */
@@ -26,9 +27,18 @@ export type WholeResults = ReturnType<typeof createWholeResults>;
 const wholeBytes = 600;
 /** Two references to each part. */
 const partBytes = 16;
+/** What is memoized on an expired result keeps compiled plans in memory, which its weight does not count. */
+const sweepEveryMs = 60_000;
 
 export function createWholeResults(bytesMax: number) {
   const wholes = createBoundedMap<WholeResult>({ entriesMax: Infinity, weightMax: bytesMax });
+  let sweptAtMs = 0;
+
+  function sweep(nowMs: number): void {
+    sweptAtMs = nowMs;
+    for (const { body, freshUntilMs } of wholes.values()) if (nowMs >= freshUntilMs) wholes.delete(body);
+  }
+
   return {
     /** Undefined also if a part is no longer fresh or no longer stored. */
     find(body: string, nowMs: number): WholeResult | undefined {
@@ -38,15 +48,17 @@ export function createWholeResults(bytesMax: number) {
       wholes.delete(body);
       return undefined;
     },
-    put(body: string, result: ComposedResult, parts: readonly StoredResult[]): void {
+    put(body: string, result: ComposedResult, parts: readonly StoredResult[], nowMs: number): void {
+      if (nowMs - sweptAtMs >= sweepEveryMs) sweep(nowMs);
       const freshUntilMs = parts.reduce((ms, part) => Math.min(ms, part.sentAtMs + confirmedMsOf(part)), Infinity);
-      const whole = { result, parts, freshUntilMs, usedAtMs: 0 };
+      const whole = { body, result, parts, freshUntilMs, usedAtMs: 0 };
       result.isShared = true;
       result.onMemo = (bytes) => {
         if (wholes.get(body) === whole) wholes.addWeight(body, bytes);
       };
       wholes.set(body, whole, wholeBytes + body.length + partBytes * parts.length);
     },
+    clear: wholes.clear,
     /** In estimated bytes, with memoized values, without the parts. */
     size: wholes.size,
   };

@@ -122,7 +122,6 @@ const reply = {
   status: 200,
   contentType: "application/json",
   writePosition: undefined,
-  cacheControl: undefined,
   headers: {},
   body: Buffer.from('{"data":{"me":null}}'),
 } as const;

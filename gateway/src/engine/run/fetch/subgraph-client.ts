@@ -65,7 +65,6 @@ export type HttpReply =
       readonly contentType: string | undefined;
       /** Of a mutation, in the change feed of the subgraph. */
       readonly writePosition: string | undefined;
-      readonly cacheControl: string | undefined;
       readonly headers: HeaderValues;
       readonly body: Buffer;
     }
@@ -203,7 +202,6 @@ function toReply({ replica, status, headers }: UpstreamResponse<Buffer>, body: B
     status,
     contentType: textOf("content-type"),
     writePosition: textOf(writePositionHeader),
-    cacheControl: textOf("cache-control"),
     headers,
     body,
   };

@@ -133,7 +133,7 @@ function readGraphqlResponse(
   if (data === null) return { ...response, isDocumentRejected: isDocumentRejected(body, status, errors) };
   const isCacheable = wantsCaching && status === 200 && errors.length === 0;
   if (!isCacheable) return response;
-  return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
+  return { ...response, caching: readSubgraphCaching(body["extensions"], reply.headers) };
 }
 
 /** Of a server, or a proxy in front of it, that rejects the caller before GraphQL. */
