@@ -87,6 +87,17 @@ export interface GatewayOptions {
   readonly observers?: TelemetryObservers;
 }
 
+/** Responses wait for a compression thread outside of the event loop, so admission would not notice this queue by itself. */
+function createResponding({ config, observe, observers }: GatewayOptions) {
+  const compression = createCompression();
+  const { queueDelayMs } = compression;
+  const observer = observers?.admissionObserver;
+  return {
+    admission: createAdmission({ isOn: config.admission, queueDelayMs, observer }),
+    send: createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, compression, observe }),
+  };
+}
+
 const emptyCache = { entries: 0, weight: 0 };
 
 /** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
@@ -111,15 +122,8 @@ export function createGateway(o: GatewayOptions): Gateway {
   );
   const { callerLimits, ...checks } = createCallerChecks(config, revocations, nextIteration, observe, observers);
   const receiving: ReceiveOptions = { ...checks.receiving, documents };
-  const compression = createCompression();
-  const admission = createAdmission({
-    isOn: config.admission,
-    // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
-    queueDelayMs: compression.queueDelayMs,
-    observer: observers?.admissionObserver,
-  });
+  const { admission, send } = createResponding(o);
   const heldRejections = createHeldRejections();
-  const send = createResponseSender({ responseTimeoutMs: config.responseTimeoutMs, compression, observe });
   const pipeline = createPipeline({
     ...receiving, // The charges, and the queue of long steps.
     requestTimeoutMs: config.requestTimeoutMs,

@@ -11,8 +11,14 @@ overlay=${1:?local or production}
 kubernetes=$(cd "$(dirname "$0")" && pwd)
 folder=$kubernetes/overlays/$overlay
 namespace=tributary
+# Those of this repository have a database and keys. An external one has a Deployment if its image runs in this cluster.
 services=()
-for descriptor in "$kubernetes"/../../services/*/service.json; do services+=("$(basename "$(dirname "$descriptor")")"); done
+for sources in "$kubernetes"/../../services/*/src; do services+=("$(basename "$(dirname "$sources")")"); done
+deployments=()
+for descriptor in "$kubernetes"/../../services/*/service.json; do
+  name=$(basename "$(dirname "$descriptor")")
+  [[ ! -e $kubernetes/base/$name.yaml ]] || deployments+=("$name")
+done
 migrations=app.kubernetes.io/component=migration
 cnpg_version=1.29.1
 barman=https://github.com/cloudnative-pg/plugin-barman-cloud
@@ -124,7 +130,7 @@ fi
 
 step "Services"
 kubectl apply -k "$folder" --selector 'app.kubernetes.io/component notin (supergraph,endpoint)'
-for service in "${services[@]}"; do in_namespace rollout status "deployment/$service" --timeout=15m; done
+for service in "${deployments[@]}"; do in_namespace rollout status "deployment/$service" --timeout=15m; done
 
 step "Supergraph, gateway and REST proxy"
 kubectl apply -k "$folder"

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 
 where=${1:?kind, minikube, or a registry and a tag}
 units=(gateway rest-proxy)
-for descriptor in services/*/service.json; do units+=("$(basename "$(dirname "$descriptor")")"); done
+for sources in services/*/src; do units+=("$(basename "$(dirname "$sources")")"); done # Teams build the images of external services.
 case $where in
   kind | minikube) tag=local units+=(issuer seed "${@:2}") ;;
   *) tag=${2:?a tag, such as the version or the commit} units+=("${@:3}") ;;

@@ -13,16 +13,15 @@ export interface SchemaComparison {
   readonly direction: "input" | "output";
   readonly schemasBefore: Json;
   readonly schemasAfter: Json;
-  /** The `$ref` pairs (before, after) around this schema, which may contain itself, as a comment its replies. */
+  /** The pairs of schemas with a `$ref` around this one, which may contain itself, as a comment its replies. */
   readonly enclosing?: ReadonlySet<string>;
 }
 
 /** Not reported: new properties of output objects, and changed limits (`maxLength`, `pattern`, …) of output values. */
 export function compareSchemas(before: Json, after: Json, outer: SchemaComparison, location: string): SchemaChange[] {
-  const areReferences = typeof before["$ref"] === "string" && typeof after["$ref"] === "string";
-  const pair = `${String(before["$ref"])} ${String(after["$ref"])}`;
-  if (areReferences && outer.enclosing?.has(pair)) return [];
-  const comparison = areReferences ? { ...outer, enclosing: new Set(outer.enclosing).add(pair) } : outer;
+  const pair = JSON.stringify([before, after]);
+  if (outer.enclosing?.has(pair)) return [];
+  const comparison = { ...outer, enclosing: new Set(outer.enclosing).add(pair) };
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
   const [onlyBefore, ...othersBefore] = alternativesBefore;
@@ -60,14 +59,27 @@ function shortestOf(results: readonly SchemaChange[][]): SchemaChange[] | undefi
   return results.toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** The members of `anyOf`, or one schema for each of several types. */
+/** The members of `anyOf` or `oneOf`, or one schema for each of several types. */
 function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
-  const { $ref, anyOf, type } = schema;
+  const { $ref, anyOf, oneOf, allOf, ...own } = schema;
   if (typeof $ref === "string")
     return listAlternatives(getSchema(schemas, $ref.replace("#/components/schemas/", "")), schemas);
-  if (Array.isArray(anyOf)) return (anyOf as readonly Json[]).flatMap((member) => listAlternatives(member, schemas));
-  if (Array.isArray(type)) return type.map((singleType: unknown) => ({ ...schema, type: singleType }));
-  return [schema];
+  if (Array.isArray(allOf)) {
+    const members = (allOf as readonly Json[]).map((member) => listAlternatives(member, schemas));
+    return members.reduce((left, right) => left.flatMap((a) => right.map((b) => intersect(a, b))), [own]);
+  }
+  const alternatives = anyOf ?? oneOf;
+  if (Array.isArray(alternatives))
+    return (alternatives as readonly Json[]).flatMap((member) => listAlternatives(member, schemas));
+  if (Array.isArray(own["type"])) return own["type"].map((singleType: unknown) => ({ ...own, type: singleType }));
+  return [own["const"] === undefined ? own : { ...own, enum: [own["const"]] }];
+}
+
+/** Of limits and values that both have, those of `b`. */
+function intersect(a: Json, b: Json): Json {
+  const properties = { ...propertiesOf(a), ...propertiesOf(b) };
+  const required = [...new Set([a["required"] ?? [], b["required"] ?? []].flat())];
+  return { ...a, ...b, ...(Object.keys(properties).length > 0 && { properties }), required };
 }
 
 function compareSingle(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
@@ -79,11 +91,12 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
     ...compareValues(before, after, comparison, location),
     ...compareProperties(before, after, comparison, location),
     ...compareItems(before, after, comparison, location),
+    ...compareMembers(before, after, comparison, location),
   ];
 }
 
-const upperLimits: readonly string[] = ["maxLength", "maximum", "maxItems"];
-const lowerLimits: readonly string[] = ["minLength", "minimum", "minItems"];
+const upperLimits: readonly string[] = ["maxLength", "maximum", "exclusiveMaximum", "maxItems"];
+const lowerLimits: readonly string[] = ["minLength", "minimum", "exclusiveMinimum", "minItems"];
 
 /**
  * `pattern` and `format` are compared as texts: a removed one breaks nothing, and neither does a pattern with an alternative after the former one.
@@ -181,6 +194,18 @@ function compareItems(before: Json, after: Json, comparison: SchemaComparison, l
   if (isInput && currentItems !== undefined) return [breaking(`${location}/* no longer accepts any value`)];
   if (!isInput && formerItems !== undefined) return [breaking(`${location}/* may now be any value`)];
   return [];
+}
+
+/** Of an object with any names. */
+function compareMembers(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
+  const former = before["additionalProperties"];
+  const current = after["additionalProperties"];
+  if (!isSchema(former) || !isSchema(current)) return [];
+  return compareSchemas(former, current, comparison, `${location}/*`);
+}
+
+function isSchema(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
 }
 
 function propertiesOf(schema: Json): Readonly<Record<string, Json>> {

@@ -388,6 +388,8 @@ describe("scraping", () => {
       { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "admin", action: "keep" },
       { source_labels: ["__meta_kubernetes_pod_label_app_kubernetes_io_name"], target_label: "job" },
       { source_labels: ["__meta_kubernetes_pod_name"], target_label: "instance" },
+      { source_labels: ["__meta_kubernetes_namespace"], target_label: "namespace" },
+      { source_labels: ["__meta_kubernetes_pod_name"], target_label: "pod" },
     ]);
   });
 

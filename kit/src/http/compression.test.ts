@@ -91,7 +91,7 @@ test("bodies that are received count for bodiesMax, until they are compressed or
   expect(compression.isFull()).toBe(false);
 });
 
-test("a body that nobody waits for any more is not compressed", async () => {
+test("a body that no client waits for any more is not compressed", async () => {
   const { compress } = createCompression({ threadsMax: 1 });
   let isWanted = true;
   const first = compress(Buffer.alloc(1_000_000), "gzip");

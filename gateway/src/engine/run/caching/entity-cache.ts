@@ -113,13 +113,10 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       return cache;
     },
     isFollowed: (subgraph) => feeds.isUp(o.nameOf(subgraph)),
-    forgetWholes() {
-      for (const cache of caches.values()) cache?.forgetWholes();
-    },
+    forgetWholes: () => caches.forEach((cache) => cache?.forgetWholes()),
     size() {
       const { entries, weight } = store.size();
-      const wholes = [...caches.values()].reduce((sum, cache) => sum + (cache?.wholesBytes ?? 0), 0);
-      return { entries, weight: weight + wholes };
+      return { entries, weight: caches.values().reduce((sum, cache) => sum + (cache?.wholesBytes ?? 0), weight) };
     },
     close: feeds.close,
   };

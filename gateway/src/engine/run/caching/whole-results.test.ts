@@ -12,7 +12,7 @@ test("a result of more parts than a function can have arguments is fresh until i
   expect(wholes.find("body", 110)).toBeUndefined();
 });
 
-test("expired results, which keep plans in memory, are removed also if nobody requests them again", () => {
+test("expired results, which keep plans in memory, are removed also if no client requests them again", () => {
   const wholes = createWholeResults(1_000_000_000);
   const partsFor = (freshMs: number) =>
     [{ isStored: true, sentAtMs: 0, freshMs, needsFeed: false }] as unknown as Parts;
