@@ -120,7 +120,12 @@ test("existing rows remain, seeded or not, and an emptied table remains empty", 
   expect(seeded).toEqual([]);
   expect(await number("users", "select count(*)::int as n from users where name = 'Developer'")).toBe(1);
   expect(await number("comments", "select count(*)::int as n from (select from comments) as remaining")).toBe(0);
-  expect(await findSeedMismatches(urls, 2)).toEqual({ outdated: ["comments", "orders", "users"], unmarked: ["posts"] });
+  expect(await findSeedMismatches(urls, 2)).toEqual({
+    outdated: Object.keys(databases)
+      .filter((name) => name !== "posts")
+      .toSorted(),
+    unmarked: ["posts"],
+  });
 });
 
 test("a new service is seeded at the scale of the others, which do not change", async () => {

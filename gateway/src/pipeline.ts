@@ -132,7 +132,7 @@ function withHeaders(
   inserted: readonly string[] | undefined,
 ): ClientResponse {
   if (!propagated && !inserted) return response;
-  const names = new Set(propagated?.map((name) => name.toLowerCase()));
+  const names = new Set(propagated?.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()));
   const constants = (inserted ?? []).flatMap((name, i, list) =>
     i % 2 === 0 && !names.has(name.toLowerCase()) ? [name, list[i + 1] ?? ""] : [],
   );

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { rated, setUpEntityCache, starsOfAll } from "./helpers/entity-caching.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
 
 // The environment variables of the entity cache, and its observations.
 
@@ -77,4 +79,20 @@ describe("configuration", () => {
       { kind: "entity-cache-read", service: "stars", results: { hit: 0, miss: 2, bypass: 1 } },
     ]);
   });
+});
+
+test("a change of a subgraph's settings invalidates what was stored with the former ones", async () => {
+  const insert = (tenant: string) =>
+    `headers: { all: { request: [{ insert: { name: x-tenant, value: ${tenant} } }] } }\n`;
+  const echo = await startEchoPlatform(insert("a"), { ENTITY_CACHE_FIRST: "on", SUBGRAPH_FEED_URL_FIRST: "none" });
+  const { first } = echo;
+  first.fault = (response, _body, _request, resolve) => {
+    response.setHeader("cache-control", "public, max-age=60");
+    void resolve().then((result) => respondJson(response, 200, JSON.stringify(result)));
+  };
+  const readTenant = async () => (await echo.gateway.send('{ one(name: "x-tenant") }')).body.data.one;
+  expect([await readTenant(), await readTenant(), first.requests.length]).toEqual(["a", "a", 1]);
+  echo.writeSettings(insert("b"));
+  await expect.poll(readTenant, { timeout: 10_000 }).toBe("b");
+  expect([await readTenant(), first.requests.length]).toEqual(["b", 2]);
 });

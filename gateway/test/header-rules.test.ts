@@ -289,6 +289,16 @@ headers:
     }
   });
 
+  test("a value that is spelt as the name of another header takes nothing away", async () => {
+    const { first, sendRaw } = await startEchoPlatform(rules);
+    const headers = { "x-first": "Cache-Control", "x-last": "x-platform" };
+    first.fault = (response, _body, _request, resolve) =>
+      void resolve().then((result) => respondJson(response, 200, JSON.stringify(result), headers));
+    const { rawHeaders } = await sendRaw('{ one(name: "x") }', []);
+    const values = ["x-first", "x-last", "x-platform", "cache-control"].flatMap((name) => valuesOf(rawHeaders, name));
+    expect(values).toEqual(["Cache-Control", "x-platform", "tributary", "no-store"]);
+  });
+
   test("those that the subgraph declared as hop-by-hop are not propagated", async () => {
     const { first, sendRaw } = await startEchoPlatform(rules);
     const headers = { connection: "keep-alive, X_Last, x-internal", "x-first": "1", "x-last": "2", "x-internal": "3" };

@@ -246,6 +246,15 @@ test("a long list of errors is cut, and the others are counted", async () => {
   });
 });
 
+test("of many nulls that only follow from a failed fetch, none is counted as an error of another kind", async () => {
+  const many = Array.from({ length: 300 }, (_, i) => ({ __typename: "Book", isbn: `b${i}`, title: "T" }));
+  library.books.fault = respondWith({ data: { books: many } });
+  library.ratings.fault = (response) => response.destroy();
+  const { body } = await gateway.send("{ books { title comments } }");
+  const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);
+  expect(codes).toEqual(Array(101).fill("SUBGRAPH_UNAVAILABLE"));
+});
+
 test("errors without a path are at all missing fields, or at the list of the fetch", async () => {
   library.people.fault = respondWith({ errors: [{ message: "Who?", extensions: { code: "UNAUTHENTICATED" } }] }, 401);
   const rejected = await gateway.send("{ whoAmI people { name } books { author { name } } }");

@@ -14,6 +14,7 @@ test("only the proxy sets forwarding headers", async () => {
     "X-Forwarded-For: 7.7.7.7",
     "X-Forwarded-Proto: https",
     "X-Forwarded-Host: evil.example",
+    "Proxy: http://evil.example",
     "X-Forwarded-Port: 1",
     "X-Forwarded-Prefix: /evil",
     "X-Real-Ip: 6.6.6.6",

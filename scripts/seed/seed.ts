@@ -4,9 +4,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withClient } from "@tributary/kit/postgres/client";
 import pg from "pg";
-import { CommandError } from "../command-line.ts";
 
 export type SeededService = string;
+
+/** The operator or the developer can correct it: its message is printed without a stack. */
+export class SeedError extends Error {}
 
 /** Services without a URL are not seeded. */
 type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
@@ -162,6 +164,6 @@ async function connectTo<T>(
   } catch (cause) {
     const hint = `\nIf its tables have changed, change services/${service}/seed.sql to match its migrations.`;
     const isOfStatement = cause instanceof pg.DatabaseError;
-    throw new CommandError(`Seeding ${service} failed: ${String(cause)}${isOfStatement ? hint : ""}`, { cause });
+    throw new SeedError(`Seeding ${service} failed: ${String(cause)}${isOfStatement ? hint : ""}`, { cause });
   }
 }

@@ -25,8 +25,8 @@ const isPath = /^\/[\w./-]*$/;
 const isImage = /^[a-z0-9][\w.:/-]*(?::[\w.-]+|@sha256:[0-9a-f]{64})$/;
 
 const origin = z
-  .string("has to be an origin, such as http://reviews:4005")
-  .refine(isOrigin, "has to be an origin without credentials and path, such as http://reviews:4005");
+  .string("has to be an origin, such as http://host:8080")
+  .refine(isOrigin, "has to be an origin without credentials and path, such as http://host:8080");
 const path = z.string("has to be a path, such as /graphql").regex(isPath, "has to be a path, such as /graphql");
 /** As rest-proxy/src/route/routes.ts accepts it. */
 const prefixPattern = /^(?:\/(?:[a-z0-9]|\{version\})(?:[\w-]|\{version\})*)*$/i;

@@ -3,6 +3,7 @@ import type { ServerResponse as Response } from "node:http";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { compressedBytesMin, type Compression } from "@tributary/kit/http/compression";
 import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
+import { hasHeader } from "@tributary/kit/http/raw-headers";
 import { isForSharedCaches } from "@tributary/kit/http/request-id";
 import { ServerResponse } from "@tributary/kit/process/node-http";
 import { closeIfUnread } from "@tributary/kit/process/pending-responses";
@@ -108,7 +109,7 @@ function listHeaders(
   const headers = ids.concat(exchange.headers, "Content-Type", response.contentType);
   if (response.headers) headers.push(...response.headers);
   headers.push("X-Content-Type-Options", "nosniff");
-  if (!response.headers?.includes("Cache-Control")) headers.push("Cache-Control", "no-store");
+  if (!response.headers || !hasHeader(response.headers, "cache-control")) headers.push("Cache-Control", "no-store");
   const etag = etagOf(response, encoding);
   if (etag !== undefined) headers.push("ETag", etag);
   if (encoding !== undefined) headers.push("Content-Encoding", encoding);

@@ -30,6 +30,8 @@ const commonRequestHeaders = [
   "tracestate",
   "baggage",
   "sentry-trace",
+  "x-client-key",
+  "x-client-version",
   "x-deadline-ms",
   "x-request-id",
 ];

@@ -1,4 +1,5 @@
 // The environment variables that name the token issuer: one reader for the services, the gateway and the REST proxy.
+import { isHttpUrl } from "../http/http-url.ts";
 import type { EnvironmentReader, Profile } from "../process/env.ts";
 
 export interface TokenConfig {
@@ -21,7 +22,7 @@ export function readRequiredTokenConfig(env: EnvironmentReader, profile: Profile
     jwksUrl: env.url("JWKS_URL", { ...jwksUrlFallback, why: "where the issuer's public keys are" }),
     userIdClaim: readUserIdClaim(env),
   };
-  rejectLocalIssuer(env, profile, config);
+  checkIssuer(env, profile, config);
   return config;
 }
 
@@ -42,7 +43,7 @@ export function readTokenConfig(env: EnvironmentReader, profile: Profile): Token
   if (issuer === undefined) env.problem("ISSUER is required with JWKS_URL: the issuer that signs the tokens");
   // `""` is never used: after a problem, `readEnvironment` throws.
   const config = { issuer: issuer ?? "", audience, jwksUrl, userIdClaim };
-  rejectLocalIssuer(env, profile, config);
+  checkIssuer(env, profile, config);
   return config;
 }
 
@@ -54,8 +55,12 @@ function readUserIdClaim(env: EnvironmentReader): string {
   return env.string("USER_ID_CLAIM", { fallback: "sub", why: "the claim that holds the user's id" });
 }
 
-/** The local issuer issues tokens without authentication. */
-function rejectLocalIssuer(env: EnvironmentReader, profile: Profile, config: TokenConfig): void {
+/** Of the local one, every client gets tokens without authentication. */
+function checkIssuer(env: EnvironmentReader, profile: Profile, config: TokenConfig): void {
+  const { jwksUrl } = config;
+  const { username, password } = URL.canParse(jwksUrl) ? new URL(jwksUrl) : { username: "", password: "" };
+  if (jwksUrl !== "" && (!isHttpUrl(jwksUrl) || username !== "" || password !== ""))
+    env.problem("JWKS_URL has to be an http(s) URL without user and password: it is fetched without credentials.");
   if (profile !== "production") return;
   const namesLocalIssuer = isLocalIssuer(config.issuer) || isLocalIssuer(config.jwksUrl);
   if (namesLocalIssuer) env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");

@@ -56,6 +56,8 @@ test("production never trusts the local issuer", () => {
     ]);
   }
   expect(problemsOf({ ...production, JWKS_URL: "http://issuer:4020/.well-known/jwks.json" })).toHaveLength(1);
+  for (const JWKS_URL of ["https://user:pw@id.example.org/keys", "postgres://id.example.org/keys"])
+    expect(problemsOf({ ...production, JWKS_URL })).toEqual([expect.stringContaining("JWKS_URL has to be an http(s)")]);
 });
 
 test.each(["CURSOR_KEYS", "FEED_KEYS"])("a short key in %s is rejected without being quoted", (name) => {

@@ -16,6 +16,7 @@ const neverForwarded: ReadonlySet<string> = new Set([
   "fastly-client-ip",
   "forwarded",
   "host",
+  "proxy", // CGI-like servers set HTTP_PROXY from it.
   "remote-addr",
   "remote-user",
   "traceparent",

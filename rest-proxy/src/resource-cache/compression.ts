@@ -3,7 +3,13 @@ import { Readable } from "node:stream";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { DeadlinePassed } from "@tributary/kit/http/abort-source";
 import { type Compression, compressedBytesMin } from "@tributary/kit/http/compression";
-import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import {
+  findHeader,
+  findHeaderIndex,
+  isHeaderNamed,
+  joinHeaderLines,
+  withoutHeaders,
+} from "@tributary/kit/http/raw-headers";
 import { collectBody } from "@tributary/kit/http/receive-body";
 import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
 import { dropBody } from "../cache/body-relay.ts";
@@ -78,7 +84,7 @@ function isCompressible({ status, headers }: OriginResponse): boolean {
     length <= compressedBytesMax &&
     jsonType.test(findHeader(headers, "content-type") ?? "") &&
     findHeader(headers, "content-encoding") === undefined &&
-    !noTransform.test(findHeader(headers, "cache-control") ?? "")
+    !noTransform.test(joinHeaderLines(headers, "cache-control") ?? "")
   );
 }
 

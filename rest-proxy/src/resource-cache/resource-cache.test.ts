@@ -75,6 +75,13 @@ test.each<[string, number, readonly string[], string, readonly string[]]>([
   ["not JSON", 200, ["Content-Type", "text/html"], long, []],
   ["already compressed", 200, [...json, "Content-Encoding", "zstd"], long, []],
   ["no-transform", 200, [...json, "Cache-Control", "public, no-transform"], long, []],
+  [
+    "no-transform in a second line",
+    200,
+    [...json, "Cache-Control", "public", "Cache-Control", "no-transform"],
+    long,
+    [],
+  ],
   ["partial", 206, json, long, []],
   ["a problem", 404, ["Content-Type", "application/problem+json"], long, []],
   ["too long", 200, json, "x".repeat(2_097_153), []],

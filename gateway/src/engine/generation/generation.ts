@@ -53,6 +53,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
         ...o,
         subgraphs: supergraphSubgraphs,
         createClient: (settings) => createSubgraphClient(settings, { writes: o.writesOf(settings.service), observe }),
+        onChanged: (service) => o.entityCache?.of(service)?.invalidate(),
       },
       configuration,
     ));

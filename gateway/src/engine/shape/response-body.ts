@@ -43,8 +43,9 @@ export function writeResponseBody(plan: CompiledPlan, result: RunResult, explain
   if (fieldErrors.length === 0 && problemCount === 0) return { body, isOwn, problems, summary: undefined };
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map((error) => toClientError(error, explainFor)), ...newProblems.map(toProblemError)];
+  // Without new ones, the others most likely follow from the errors of fetches too.
   const unlistedCount = problemCount - problems.length;
-  const lastProblem = problems.at(-1);
+  const lastProblem = newProblems.at(-1);
   if (unlistedCount > 0 && lastProblem) errors.push(toCountError(unlistedCount, lastProblem));
   const outcome = isNull(body) ? "failed" : "partial";
   const bodyStart = Buffer.from(`{"errors":${JSON.stringify(errors)},`);

@@ -90,6 +90,8 @@ export function createLearnedValues(options: LearnedValuesOptions): LearnedValue
     find: (value) => (value === undefined || value === "" ? "unnamed" : (labels.get(value)?.name ?? "other")),
     count(value) {
       if (value === undefined || value === "") return "unnamed";
+      // The collective labels, whose series must not be removed.
+      if (value === "other" || value === "unnamed") return value;
       if (--untilHalving === 0) halve();
       const label = labels.get(value);
       if (label === undefined) return value.length > labelCharactersMax ? "other" : countCandidate(value);

@@ -200,6 +200,14 @@ test("a value has its own label from its 101st occurrence on", () => {
   expect(labels).toEqual([...Array.from({ length: 100 }, () => "other"), "Feed", "Feed"]);
 });
 
+test("a value that is named as a collective label never gets a series of its own, which could be removed", () => {
+  const released: string[] = [];
+  const values = learn([], { valuesMax: 1, onReleased: (name) => released.push(name), now: () => 0 });
+  for (const name of ["other", "unnamed"]) expect(new Set(countTimes(values, name, 200))).toEqual(new Set([name]));
+  expect(countTimes(values, "Feed", 500).at(-1)).toBe("Feed");
+  expect(released).toEqual([]);
+});
+
 test("a value that is only looked up is not learned", () => {
   const values = learn();
   for (let i = 0; i < 200; i++) expect(values.find("Feed")).toBe("other");

@@ -114,6 +114,10 @@ export class SubgraphCache {
     );
   }
 
+  invalidate(): void {
+    this.#parts.invalidate(this.#service);
+  }
+
   forgetWholes(): void {
     this.#wholes.clear();
   }
