@@ -56,7 +56,7 @@ test.each([
   [{ codes: ["CONFLICT", "sold-out"] }, "codes.1 has to be in capitals, such as OUT_OF_STOCK"],
   [{ seed: "yes" }, "seed has to be true or false"],
   [{ ports: 1 }, "ports is unknown. The fields are name, description, team, port, scopes, codes, seed, external."],
-  [{ external: {} }, "external.url has to be an origin, such as http://reviews:4005"],
+  [{ external: {} }, "external.url has to be an origin, such as http://host:8080"],
   [{ external: { url: "http://a:1/graphql" } }, "external.url has to be an origin without credentials and path"],
   [{ external: { url: "http://u:p@a:1" } }, "external.url has to be an origin without credentials and path"],
   [{ external: { url: "http://${X}" } }, "external.url has to be an origin without credentials and path"],
