@@ -18,8 +18,6 @@ import { ClientDisconnected, asAppError } from "../errors/service-failure.ts";
 /** A longer body would occupy too much memory. */
 const compressedBytesMax = 2_097_152;
 
-const varyByEncoding = ["Vary", "Accept-Encoding"] as const;
-
 /**
  * Compresses JSON once, before it is cached. Each coding has its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3). The suffix is removed from conditions before the service compares them.
  */
@@ -62,7 +60,16 @@ export function compressReads(
 }
 
 function addVary(response: OriginResponse): OriginResponse {
-  return { ...response, headers: [...response.headers, ...varyByEncoding] };
+  const headers = [...response.headers];
+  varyByEncoding(headers);
+  return { ...response, headers };
+}
+
+/** In the service's line: some caches read only the first one (nginx before 1.23). Once, before the response is stored. */
+function varyByEncoding(headers: string[]): void {
+  const at = findHeaderIndex(headers, "vary");
+  if (at === -1) headers.push("Vary", "Accept-Encoding");
+  else headers[at + 1] += ", Accept-Encoding";
 }
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i;
@@ -92,7 +99,8 @@ function toCompressedResponse(response: OriginResponse, coding: ContentCoding, c
   const headers = withoutHeaders(response.headers, (name) => plainBodyHeaders.has(name));
   const etagIndex = findHeaderIndex(headers, "etag");
   if (etagIndex !== -1) headers[etagIndex + 1] = withSuffix(headers[etagIndex + 1] ?? "", coding);
-  headers.push("Content-Encoding", coding, "Content-Length", String(compressed.length), ...varyByEncoding);
+  headers.push("Content-Encoding", coding, "Content-Length", String(compressed.length));
+  varyByEncoding(headers);
   return { status: response.status, headers, body: compressed };
 }
 
@@ -131,7 +139,7 @@ function restoreTag(
     mayBeCompressed = true;
     headers[at + 1] = suffixed;
   }
-  if (mayBeCompressed) headers.push(...varyByEncoding);
+  if (mayBeCompressed) varyByEncoding(headers);
   return { ...response, headers };
 }
 

@@ -7,7 +7,7 @@ import type { ProxyHeaders } from "../admit/exchange.ts";
 export function addProxyHeaders(headers: string[], proxyHeaders: ProxyHeaders): string[] {
   const { ids, onEvery, onResource, vary, mediaType } = proxyHeaders;
   if (mediaType !== undefined) replaceJsonType(headers, mediaType);
-  if (vary.length > 0 || listHeaderValues(headers, "vary").length > 1) addVary(headers, vary);
+  if (vary.length > 0) addVary(headers, vary);
   if (!isForSharedCaches(headers)) headers.push(...ids);
   for (const nameOrValue of onEvery) headers.push(nameOrValue);
   for (const nameOrValue of onResource) headers.push(nameOrValue);
