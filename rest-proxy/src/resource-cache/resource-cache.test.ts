@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { brotliDecompressSync } from "node:zlib";
 import type { ContentCoding } from "@tributary/kit/http/accept";
+import { listHeaderValues } from "@tributary/kit/http/raw-headers";
 import { createCompression } from "@tributary/kit/http/compression";
 import { expect, test } from "vitest";
 import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
@@ -69,6 +70,19 @@ test("a compressed response has its own ETag, length and Vary", async () => {
     ...["Content-Encoding", "br", "Content-Length", String(compressed.length), "Vary", "Accept-Encoding"],
   ]);
 });
+
+test.each([
+  ["br", 200],
+  [undefined, 200],
+  ["br", 304],
+] as const)(
+  "Vary of the service and of the coding %s are one line of a %i, since some caches read only the first",
+  async (coding, status) => {
+    const { fetch } = origin(status, [...json, "Vary", "Authorization"]);
+    const { headers } = await compress(fetch, coding)(get("if-none-match", '"7-br"'));
+    expect(listHeaderValues(headers, "vary")).toEqual(["Authorization, Accept-Encoding"]);
+  },
+);
 
 test.each<[string, number, readonly string[], string, readonly string[]]>([
   ["short", 200, json, "{}", []],
