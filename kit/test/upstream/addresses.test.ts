@@ -167,6 +167,16 @@ test("refreshSoon starts the next lookup a second after the last one, and no soo
   expect(lookups).toHaveLength(2);
 });
 
+test("a name whose lookup hangs delays no other name", async () => {
+  const { book, settle, names } = openBook(["http://posts", "http://hanging"], (host) =>
+    host === "posts" ? Promise.resolve(["10.0.0.1"]) : new Promise(() => {}),
+  );
+  void book.refresh();
+  await settle();
+  expect(names()).toEqual(["http://posts/ (10.0.0.1)"]);
+  expect(book.refresh()).toBeUndefined();
+});
+
 test("no request waits for a lookup while another address is known", () => {
   const { lookups, book } = openBook(["http://10.0.0.1", "http://posts"]);
   expect(book.refresh()).toBeUndefined();
