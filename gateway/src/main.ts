@@ -2,8 +2,8 @@
 import { enableCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
 import { ConfigError } from "@tributary/kit/process/env";
-import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
-import { runMain } from "@tributary/kit/process/main";
+import { startServer } from "@tributary/kit/process/lifecycle";
+import { runMain, stopOnSignals } from "@tributary/kit/process/main";
 import manifest from "../package.json" with { type: "json" };
 import { assembleGateway } from "./assembly.ts";
 import { settingsFileOf } from "./config.ts";

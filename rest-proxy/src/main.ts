@@ -1,6 +1,6 @@
-import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
+import { startServer } from "@tributary/kit/process/lifecycle";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
-import { runMain } from "@tributary/kit/process/main";
+import { runMain, stopOnSignals } from "@tributary/kit/process/main";
 import manifest from "../package.json" with { type: "json" };
 import { readConfig, readRoutesFilePath } from "./config.ts";
 import { loadChanges, loadDocuments } from "./documents/load.ts";

@@ -73,11 +73,12 @@ test.each([
   ["sends status 000", "HTTP/1.1 000 Odd\r\nContent-Length: 2\r\n\r\n{}"],
   ["sends status 099", "HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\n{}"],
   ["sends status 600", "HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n\r\n{}"],
-])("a service that %s is 502, for a read and for a write", async (_name, bytes) => {
+])("a service that %s is 502, for a read and, without Retry-After, for a write", async (_name, bytes) => {
   const proxy = await startProxy(await startRawService(bytes), { upstreamTimeoutMs: 2_000 });
   for (const method of ["GET", "DELETE"]) {
     const response = await fetch(`${proxy.url}/v1/things/1`, { method });
     expect(response.status).toBe(502);
+    expect(response.headers.get("retry-after")).toBe(method === "GET" ? "5" : null);
     expect(await response.json()).toMatchObject({ type: "/problems/bad-gateway" });
   }
 });

@@ -154,6 +154,17 @@ test("a deprecated version has Deprecation, Sunset and a successor Link beside t
   expect([current.headers.get("deprecation"), current.headers.get("sunset")]).toEqual([null, null]);
 });
 
+test("the successor of a version is one that has not ended", async () => {
+  const retirements = [
+    { version: 1, deprecatedAtMs: now - day, sunsetAtMs: now + day },
+    { version: 2, deprecatedAtMs: now - day, sunsetAtMs: now },
+  ];
+  const routes = [route("getNew", "GET", "/news/:id", { versions: [1, 2, 3] })];
+  const { send } = await setUp({ routes, retirements, nowMs: () => now });
+  for (const path of ["/v1/news/7", "/v2/news/7"])
+    expect((await send(path)).headers.get("link")).toContain('</v3/news/7>; rel="successor-version"');
+});
+
 test("a deprecated version links to the page that says what to do", async () => {
   const documents = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
   const page = '</docs/v1>; rel="deprecation"; type="text/html"';

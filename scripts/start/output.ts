@@ -23,16 +23,7 @@ export interface StartOutput {
   readonly raw: (text: string) => void;
 }
 
-const colours: readonly Style[] = [
-  "cyan",
-  "green",
-  "yellow",
-  "magenta",
-  "blue",
-  "cyanBright",
-  "greenBright",
-  "yellowBright",
-];
+const colours: readonly Style[] = ["cyan", "green", "yellow", "magenta", "blue", "cyanBright", "greenBright"];
 const levelStyles: Readonly<Record<string, Style>> = {
   fatal: ["red", "bold"],
   error: "red",

@@ -147,3 +147,20 @@ def test_too_many_changes_at_once_are_a_reset(service: Service, database_url: st
             assert event.data == {"groups": []}
     with follow(service, position) as events:
         assert next(events).kind == "reset"
+
+
+def test_an_epoch_begins_without_the_changes_of_a_dump(service: Service, database_url: str) -> None:
+    execute(
+        database_url,
+        """do $$ begin
+          insert into feed_changes (xid, groups) values ('999999999999', '{reviews}');
+          update feed_trim set trimmed_below = '999999999999', next_below = '999999999999';
+          delete from feed_epoch;
+          perform ensure_epoch();
+        end $$""",
+    )
+    assert execute(database_url, "select from feed_changes") == []
+    with follow(service) as events:
+        position = next(events).position
+    with follow(service, position) as events:
+        assert next(events).kind == "changes"

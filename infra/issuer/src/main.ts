@@ -1,7 +1,7 @@
-import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
+import { startServer } from "@tributary/kit/process/lifecycle";
 import { createLog } from "@tributary/kit/process/log";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
-import { runMain } from "@tributary/kit/process/main";
+import { runMain, stopOnSignals } from "@tributary/kit/process/main";
 import { createApp } from "./app.ts";
 import { type Config, readConfig } from "./config.ts";
 import { openSigningKey } from "./signing-key.ts";

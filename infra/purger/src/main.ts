@@ -1,7 +1,7 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
-import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
-import { runMain } from "@tributary/kit/process/main";
+import { startServer } from "@tributary/kit/process/lifecycle";
+import { runMain, stopOnSignals } from "@tributary/kit/process/main";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";

@@ -144,29 +144,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { port, url: urlOf(host, port), drain, readiness, status };
 }
 
-interface Stoppable {
-  drain(): Promise<void>;
-}
-
-/** Exits with 0, or with 1 if a drain fails. A second signal exits at once with 1. */
-export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
-  let isStopping = false;
-  const stop = (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    log.info({ signal }, "stopping");
-    const drained = Promise.all(servers.map((server) => server.drain()));
-    void drained.then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, "could not stop cleanly");
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", stop).on("SIGINT", stop);
-}
-
 type StatusReader = RunningServer["status"];
 
 const statusCodeOf = {

@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { expect, test } from "vitest";
 
 const thread = `
@@ -21,4 +22,17 @@ test("V8's flag for the young generation of the main thread leaves threads the l
   const bytes = Number(execFileSync(process.execPath, flags, { cwd: import.meta.dirname, encoding: "utf8" }));
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThan(8_000_000);
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("%s ends a process that has not started yet, as process 1 of a container too", async (signal, code) => {
+  const start =
+    'import { runMain } from "./main.ts"; await runMain(() => new Promise(() => console.log(setInterval(() => {}, 1_000))));';
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", start], { cwd: import.meta.dirname });
+  await once(child.stdout, "data");
+  child.kill(signal);
+  // A process without a listener for the signal ends by it: code null. As process 1, it would ignore it.
+  expect(await once(child, "exit")).toEqual([code, null]);
 });

@@ -1,5 +1,7 @@
+import { constants } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { ConfigError } from "./env.ts";
+import type { Log } from "./log.ts";
 
 /** By name: what the command prints. */
 export type Commands = Readonly<Record<string, (args: readonly string[]) => string | Promise<string>>>;
@@ -9,6 +11,7 @@ export type Commands = Readonly<Record<string, (args: readonly string[]) => stri
  * error and exits with 1.
  */
 export async function runMain(main: () => Promise<void>, commands?: Commands): Promise<void> {
+  exitOnSignals();
   // The flag of an image is for this thread's heap, which has its size by now. It would overrule the `resourceLimits` of worker threads, too.
   setFlagsFromString("--max-semi-space-size=0");
   // By default, V8 allocates objects in the old generation if many earlier ones from the same code lived long, as those of requests do in a burst.
@@ -33,4 +36,38 @@ function findCommand(commands: Commands, name: string): Commands[string] {
 function describeFailure(error: unknown): string | undefined {
   if (error instanceof ConfigError) return String(error);
   return error instanceof Error ? error.stack : String(error);
+}
+
+interface Stoppable {
+  drain(): Promise<void>;
+}
+
+const exitAtOnce = (signal: "SIGINT" | "SIGTERM") => process.exit(128 + constants.signals[signal]);
+
+/**
+ * Until `stopOnSignals` is called. As process 1 of a container, a process that starts would otherwise ignore both signals, and Kubernetes would wait
+ * for it for the whole `terminationGracePeriodSeconds`.
+ */
+function exitOnSignals(): void {
+  process.on("SIGTERM", exitAtOnce).on("SIGINT", exitAtOnce);
+}
+
+/** Exits with 0, or with 1 if a drain fails. A second signal exits at once with 1. */
+export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    log.info({ signal }, "stopping");
+    const drained = Promise.all(servers.map((server) => server.drain()));
+    void drained.then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "could not stop cleanly");
+        process.exit(1);
+      },
+    );
+  };
+  process.off("SIGTERM", exitAtOnce).off("SIGINT", exitAtOnce);
+  process.on("SIGTERM", stop).on("SIGINT", stop);
 }

@@ -392,12 +392,14 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       if (isSlow && outcome === "success") outcome = "slow";
     }
     const isStreamed = result.kind === "response" && result.body instanceof Readable;
-    if (isFailure || !isStreamed) this.#endAttempt(attempt, outcome, isFailure ? toCause(result) : undefined);
+    // The head of a response shows that an ejected replica works. Its body may take as long as the client likes.
+    const endsAtHead = isFailure || !isStreamed || attempt.role !== "regular";
+    if (endsAtHead) this.#endAttempt(attempt, outcome, isFailure ? toCause(result) : undefined);
     if (result.kind === "failed") return { ...result, replica: name };
     if (!isStreamed) return { ...result, replica: name, attempts, pendingBody: undefined };
     const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
       // After a complete body, that of the head: `success`, `slow` or `draining`.
-      if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
+      if (!endsAtHead) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
       this.#release(deadline, place);
     };
     return { ...result, replica: name, attempts, pendingBody: { deadline, finish } };

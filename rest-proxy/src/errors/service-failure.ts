@@ -33,6 +33,12 @@ export function badGateway(cause: unknown, replica?: string): ServiceFailure {
   return new ServiceFailure("BAD_GATEWAY", "The service for this path does not respond. Try again.", options, replica);
 }
 
+/** 502 without `Retry-After`: the service may have processed the request, which is not idempotent. @param replica see `ServiceFailure`. */
+export function responseLost(cause: unknown, replica: string | undefined): ServiceFailure {
+  const message = "The service for this path sent no complete response. It may have processed the request.";
+  return new ServiceFailure("BAD_GATEWAY", message, { cause }, replica);
+}
+
 /** 503 with `Retry-After`, for a request that may be repeated. @param replica see `ServiceFailure`. */
 export function serviceSilent(cause: unknown, replica: string | undefined): ServiceFailure {
   const options = { cause, retryAfterSeconds: breakerRetrySeconds };

@@ -20,7 +20,13 @@ import {
   type UpstreamOptions,
   type UpstreamRequest,
 } from "@tributary/kit/upstream/upstream";
-import { ClientDisconnected, badGateway, gatewayTimeout, serviceSilent } from "../errors/service-failure.ts";
+import {
+  ClientDisconnected,
+  badGateway,
+  gatewayTimeout,
+  responseLost,
+  serviceSilent,
+} from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
@@ -113,11 +119,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const response = await (isKeyedWrite
         ? sendKeyedWrite(upstreamRequest, transport)
         : upstream.send(upstreamRequest, transport));
-      if (response.kind === "failed") throw toError(response);
+      if (response.kind === "failed") throw toError(response, upstreamRequest);
       const { status, body, rawHeaders, pendingBody: pending } = response;
       if (status === 304 && !isConditionalRead(request)) {
         discard(response);
-        throw badGateway(new Error("The service responded with 304 to an unconditional request"), response.replica);
+        const fail = upstreamRequest.isIdempotent ? badGateway : responseLost;
+        throw fail(new Error("The service responded with 304 to an unconditional request"), response.replica);
       }
       observed?.responded(status);
       const onClosed = () => observed?.closed();
@@ -205,10 +212,11 @@ function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
   return error;
 }
 
-function toError({ reason, cause, replica }: UpstreamFailure): Error {
+function toError({ reason, cause, replica }: UpstreamFailure, { isIdempotent }: UpstreamRequest): Error {
   if (reason === "timeout" || cause instanceof DeadlinePassed) return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
   if (reason === "breaker-open") return serviceSilent(cause, replica);
   // `overloaded` does not occur, since `send` checks `isFull`.
+  if (reason !== "refused" && !isIdempotent) return responseLost(cause, replica);
   return badGateway(cause, replica);
 }

@@ -17,6 +17,7 @@ export interface RetirementsOptions {
 
 export interface Retirements {
   headersOf(version: number): readonly string[] | undefined;
+  hasEnded(version: number): boolean;
   /** @throws AppError GONE. */
   requireBeforeSunset(version: number): void;
 }
@@ -30,12 +31,14 @@ export function createRetirements({ retirements, documentedVersions, nowMs }: Re
     sunsetsAtMs.set(version, retirement.sunsetAtMs);
   }
 
+  const hasEnded = (version: number) => nowMs() >= (sunsetsAtMs.get(version) ?? Infinity);
+
   return {
     headersOf: (version) => headersByVersion.get(version),
+    hasEnded,
     requireBeforeSunset(version) {
-      const sunsetAtMs = sunsetsAtMs.get(version);
-      if (sunsetAtMs === undefined || nowMs() < sunsetAtMs) return;
-      const day = new Date(sunsetAtMs).toISOString().slice(0, 10);
+      if (!hasEnded(version)) return;
+      const day = new Date(sunsetsAtMs.get(version) ?? 0).toISOString().slice(0, 10);
       throw new AppError("GONE", `Version ${version} ended on ${day}. Use a later version.`);
     },
   };

@@ -122,7 +122,7 @@ export function addVersionHeaders(
   const headers = retirements.headersOf(version);
   if (!headers) return;
   proxyHeaders.onEvery.push(...headers);
-  const successor = table.versionsAt(path).find((candidate) => candidate > version);
+  const successor = table.versionsAt(path).find((other) => other > version && !retirements.hasEnded(other));
   if (successor !== undefined) proxyHeaders.onEvery.push("Link", successorLink(`/v${successor}${path}`));
 }
 

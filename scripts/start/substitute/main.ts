@@ -2,10 +2,10 @@
 // responds to the gateway and the REST proxy in its place. scripts/start/environments.ts sets its variables.
 import { readFileSync } from "node:fs";
 import { readEnvironment } from "@tributary/kit/process/env";
-import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
+import { startServer } from "@tributary/kit/process/lifecycle";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { createLog, type Log } from "@tributary/kit/process/log";
-import { runMain } from "@tributary/kit/process/main";
+import { runMain, stopOnSignals } from "@tributary/kit/process/main";
 import { buildSchema } from "graphql";
 import type { RestPaths } from "../../../supergraph/contract/rest-paths.ts";
 import { createMockRest } from "./mock/mock-rest.ts";

@@ -45,6 +45,10 @@ begin
     delete from feed_epoch where system <> current_system or database <> current_database;
     if not exists (select from feed_epoch) then
       perform setval('reviews_id_seq', greatest(nextval('reviews_id_seq'), floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01Z') * 1000)::bigint));
+      -- Those of a dump have the transaction numbers of another system. Every reader starts anew.
+      delete from feed_changes;
+      update feed_trim set trimmed_below = oldest, next_below = oldest
+      from (select pg_snapshot_xmin(pg_current_snapshot()) as oldest) as running;
       insert into feed_epoch (system, database) values (current_system, current_database);
     end if;
     select id into epoch from feed_epoch;

@@ -93,6 +93,8 @@ export interface ObjectForm {
   readonly fields: readonly FieldForm[];
   /** Without members. Objects of one constructor have one hidden class (V8). */
   readonly Instance: new () => Record<string | symbol, unknown>;
+  /** Its own among the forms of a generation. */
+  readonly number: number;
 }
 
 export interface FieldForm {

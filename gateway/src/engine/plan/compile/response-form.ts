@@ -1,4 +1,5 @@
 // Compiles the form that the response to a subgraph request has as a rule, for run/fetch/read-by-form.ts.
+import { type BoundedMap, createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { spanKeys } from "@tributary/kit/json/json-span";
 import {
   type FieldNode,
@@ -23,24 +24,43 @@ interface TypedField extends Pick<TypedSet, "typename"> {
   readonly field: FieldNode;
 }
 
-export function createResponseForm(operation: OperationDefinitionNode, types: SupergraphTypes): ResponseForm {
-  const typename = types.schema.getRootType(operation.operation)?.name;
-  const { fields } = createObjectForm([{ typename, set: operation.selectionSet }], types);
-  // Without spans: run/split-request.ts copies the members of `data` from several responses into one object.
-  const data = toObjectForm(fields.map((field) => ({ ...field, isForwarded: false })));
-  return { root: toObjectForm([toFieldForm("data", data, false)]), skipsLeft: 0 };
+/** Of a generation: equal forms are one object, since most documents select fields that another one selects too. */
+interface Forms {
+  readonly types: SupergraphTypes;
+  readonly byFields: BoundedMap<ObjectForm>;
+  /** Of the last form. */
+  number: number;
 }
 
-function createObjectForm(sets: readonly TypedSet[], types: SupergraphTypes): ObjectForm {
+type FieldOfForm = Pick<FieldForm, "key" | "object" | "isForwarded">;
+
+const formsMax = 10_000;
+const formsByTypes = new WeakMap<SupergraphTypes, Forms>();
+
+export function createResponseForm(operation: OperationDefinitionNode, types: SupergraphTypes): ResponseForm {
+  const forms = formsByTypes.get(types) ?? { types, byFields: createBoundedMap({ entriesMax: formsMax }), number: 0 };
+  formsByTypes.set(types, forms);
+  const typename = types.schema.getRootType(operation.operation)?.name;
+  const fields = listFieldForms([{ typename, set: operation.selectionSet }], forms);
+  // Without spans: run/split-request.ts copies the members of `data` from several responses into one object.
+  const data = toObjectForm(
+    fields.map((field) => ({ ...field, isForwarded: false })),
+    forms,
+  );
+  return { root: toObjectForm([{ key: "data", object: data, isForwarded: false }], forms), skipsLeft: 0 };
+}
+
+function listFieldForms(sets: readonly TypedSet[], forms: Forms): readonly FieldOfForm[] {
+  const { types } = forms;
   const fieldsByKey = Map.groupBy(sets.flatMap(listFields), ({ field }) => responseNameOf(field));
-  const forms = Array.from(fieldsByKey, ([key, fields]) => {
+  return Array.from(fieldsByKey, ([key, fields]) => {
     const below = fields.flatMap(({ typename, field: { name, selectionSet: set } }) =>
       set ? { typename: getNamedType(findType(typename, name.value, types))?.name, set } : [],
     );
     const isForwarded = fields.every((field) => isOnlyForwarded(field, types));
-    return toFieldForm(key, below.length > 0 ? createObjectForm(below, types) : undefined, isForwarded);
+    const object = below.length > 0 ? toObjectForm(listFieldForms(below, forms), forms) : undefined;
+    return { key, object, isForwarded };
   });
-  return toObjectForm(forms);
 }
 
 /** Of all fragments, whether or not they apply to one type. */
@@ -62,17 +82,26 @@ function findType(typename: string | undefined, fieldName: string, types: Superg
   return typename === undefined ? undefined : types.findField(typename, fieldName)?.type;
 }
 
-function toFieldForm(key: string, object: ObjectForm | undefined, isForwarded: boolean): FieldForm {
-  // A Buffer would keep a whole slab of Node's pool in memory.
-  const token = Uint8Array.from(Buffer.from(`${JSON.stringify(key)}:`));
-  return { key, token, object, isForwarded, lastText: "" };
+function toObjectForm(fields: readonly FieldOfForm[], forms: Forms): ObjectForm {
+  const text = JSON.stringify(fields.map(({ key, object, isForwarded }) => [key, object?.number, isForwarded]));
+  const known = forms.byFields.get(text);
+  if (known) return known;
+  const form = createObjectForm(fields, ++forms.number);
+  forms.byFields.set(text, form);
+  return form;
 }
 
 /** Assigning the key `__proto__` would change the prototype: without a form, it is unexpected. */
-function toObjectForm(fields: readonly FieldForm[]): ObjectForm {
+function createObjectForm(fields: readonly FieldOfForm[], number: number): ObjectForm {
   // oxlint-disable-next-line typescript/no-extraneous-class -- each class has a hidden class of its own
   const Instance = class {} as ObjectForm["Instance"];
   const keys = fields.filter(({ isForwarded }) => isForwarded).map(({ key }) => key);
   Object.defineProperty(Instance.prototype, spanKeys, { value: new Set(keys) });
-  return { fields: fields.filter(({ key }) => key !== "__proto__"), Instance };
+  return { fields: fields.filter(({ key }) => key !== "__proto__").map(toFieldForm), Instance, number };
+}
+
+function toFieldForm({ key, object, isForwarded }: FieldOfForm): FieldForm {
+  // A Buffer would keep a whole slab of Node's pool in memory.
+  const token = Uint8Array.from(Buffer.from(`${JSON.stringify(key)}:`));
+  return { key, token, object, isForwarded, lastText: "" };
 }

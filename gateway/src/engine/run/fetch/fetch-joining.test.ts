@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { AbortSource, type AbortSignalLike } from "@tributary/kit/http/abort-source";
+import { measurePromotedMb } from "@tributary/kit/testing/promoted-bytes";
 import { afterEach, expect, test, vi } from "vitest";
 import { toMaskedCode } from "../../../errors/codes.ts";
 import { withJoining } from "./fetch-joining.ts";
@@ -31,6 +32,11 @@ test("fetches of one turn of the event loop are one request", async () => {
   ]);
   expect(bodies).toEqual([`${head},"variables":{"representations":[1,2,3]}}`, "alone"]);
   expect(joined).toEqual(["notes", "notes counted"]);
+});
+
+test("a response is collected with the young generation", () => {
+  // 20,000 responses of 2 KB, four at a time: 40 MB. Measured: 10 MB, and 56 MB with one Map for all turns.
+  expect(measurePromotedMb(new URL("testing/join-churn.ts", import.meta.url))).toBeLessThan(25);
 });
 
 test.each<[string, Partial<SubgraphRequest>]>([

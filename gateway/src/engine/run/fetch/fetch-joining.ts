@@ -38,13 +38,17 @@ interface Group {
  * If that is not certain, each member is sent singly, as far as the retry budget allows; not after a timeout, which is that of each member.
  */
 export function withJoining(next: Fetch, observer?: Pick<FetchObserver, "share">): Fetch {
-  /** Not sent yet, by text and variables. */
-  const groups = new Map<string, Group>();
+  /**
+   * Not sent yet, by text and variables. A new Map for each turn: `clear` gives a Map that is in the old heap a table there, and its former tables keep
+   * all groups with their responses until a full collection (V8).
+   */
+  let groups = new Map<string, Group>();
   const { sendMembers, isPaused } = createGroupSender(next);
 
   function sendGroups(): void {
-    for (const group of groups.values()) void send(group);
-    groups.clear();
+    const ready = groups.values();
+    groups = new Map();
+    for (const group of ready) void send(group);
   }
 
   async function send({ members, abortSource }: Group): Promise<void> {
