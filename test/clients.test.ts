@@ -72,6 +72,11 @@ test("the bundle has each document, with its last day and the text that the clie
     },
     { text: own, operations: ["Orders"], file: "clients/web/src/own.graphql" },
     {
+      text: "query Orders {\n  user(id: 1) {\n    id\n  }\n}",
+      operations: ["Orders"],
+      file: "clients/web/src/own.graphql",
+    },
+    {
       text: "query Me {\n  user(id: 1) {\n    ...Name\n  }\n}\n\nfragment Name on User {\n  id\n}",
       operations: ["Me"],
       file: "clients/web/src/two.graphql",

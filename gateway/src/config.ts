@@ -4,6 +4,7 @@ import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { isHttpUrl } from "@tributary/kit/http/http-url";
+import { corsOriginPattern, corsOriginRule } from "@tributary/kit/http/cors";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readDevelopmentUrl, readIssuerUrl } from "@tributary/kit/pages/development-urls";
@@ -103,6 +104,8 @@ function readCorsOrigins(env: EnvironmentReader, profile: "development" | "produ
     fallback: defaultCorsOrigins,
     why: "origins whose pages may read responses; https://*.example.com is any host label there, http://host:* any port; production has none by default",
   });
+  for (const origin of corsOrigins)
+    if (!corsOriginPattern.test(origin)) env.problem(`CORS_ORIGINS: ${JSON.stringify(origin)} ${corsOriginRule}`);
   // The reader returns its fallback itself if the variable is not set.
   return { corsOrigins: corsOrigins === defaultCorsOrigins ? undefined : corsOrigins, defaultCorsOrigins };
 }

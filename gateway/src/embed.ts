@@ -23,8 +23,9 @@ export interface EmbeddingOptions {
 
 export interface EmbeddedGateway {
   /**
-   * Handles `/graphql`, `/schema.graphql`, `/graphiql/…` and `/`; any other path is 404. It reads the body of the request and its URL, so it comes
-   * before body parsers, and behind a router that leaves the URL as it is: `app.all("/graphql", gateway.handler)` in Express. Never throws.
+   * Handles `/graphql`, `/graphql/<id>`, `/schema.graphql`, `/graphiql/…` and `/`; any other path is 404. It reads the body of the request and its
+   * URL, so it comes before body parsers, and behind a router that leaves the URL as it is: `app.all("/graphql{/:id}", gateway.handler)` in Express.
+   * Never throws.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   /** False until a supergraph is loaded. Until then `/graphql` responds with 503. */

@@ -61,6 +61,7 @@ async function serve(): Promise<void> {
     shutdownGraceMs: config.shutdownGraceMs,
     requestsInFlightMax: config.requestsInFlightMax,
     overloadedResponse,
+    overloadedHeaders: gateway.overloadedHeaders,
     // Above REQUESTS_IN_FLIGHT_MAX a request is rejected before it is read, so its priority is unknown.
     onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),
     readinessFields: () => ({ ...config.build, ...describeSupergraph(gateway) }),

@@ -1,5 +1,5 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express.
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createHeldRejections, type HeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
@@ -57,6 +57,8 @@ export interface Gateway {
   readonly handler: RequestListener;
   readonly incompleteRequests: IncompleteRequests;
   readonly heldRejections: HeldRejections;
+  /** Of a response that the listener sends itself, as a raw list: so that pages can read it. */
+  overloadedHeaders(request: IncomingMessage): readonly string[];
   /** Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
   isReady(): boolean;
@@ -151,6 +153,7 @@ export function createGateway(o: GatewayOptions): Gateway {
     handler: (request, response) => handle(createExchange(request, response)),
     incompleteRequests: receiving.incompleteRequests,
     heldRejections,
+    overloadedHeaders: ({ headers }) => settings.current.cors.headersFor(headers.origin),
     prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes,
     readState,

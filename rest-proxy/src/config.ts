@@ -2,6 +2,7 @@
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
+import { corsOriginPattern, corsOriginRule } from "@tributary/kit/http/cors";
 import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { type Environment, type EnvironmentReader, type Profile, readEnvironment } from "@tributary/kit/process/env";
 import { readDevelopmentUrl, readIssuerUrl } from "@tributary/kit/pages/development-urls";
@@ -72,16 +73,23 @@ export function readConfig(environment: Environment, services: readonly string[]
       }),
       retirements: readRetirementLists(env, nowMs),
       knownClients: readKnownClients(env),
-      corsOrigins: env.list("CORS_ORIGINS", {
-        fallback: profile === "development" ? localOrigins : [],
-        why: "origins whose pages may read responses; https://*.example.com is any host label there, http://host:* any port; production has none by default",
-      }),
+      corsOrigins: readCorsOrigins(env, profile),
       callerConfig: readCallerConfig(env, profile),
       rateLimitConfig: readRateLimitConfig(env, profile),
       cacheLimits: readCacheLimits(env),
       ...readBounds(env),
     };
   });
+}
+
+function readCorsOrigins(env: EnvironmentReader, profile: Profile): readonly string[] {
+  const origins = env.list("CORS_ORIGINS", {
+    fallback: profile === "development" ? localOrigins : [],
+    why: "origins whose pages may read responses; https://*.example.com is any host label there, http://host:* any port; production has none by default",
+  });
+  for (const origin of origins)
+    if (!corsOriginPattern.test(origin)) env.problem(`CORS_ORIGINS: ${JSON.stringify(origin)} ${corsOriginRule}`);
+  return origins;
 }
 
 function routesFile(env: EnvironmentReader): string {

@@ -46,6 +46,7 @@ async function serve(): Promise<void> {
     prepare: proxy.prepare,
     incompleteRequests: proxy.incompleteRequests,
     heldRejections: proxy.heldRejections,
+    overloadedHeaders: proxy.overloadedHeaders,
     optimizeEmptyRequests: true,
     // `unread`: the server rejects such a request before it is read.
     onOverloaded: () => observers.admission?.onRejected("unread"),

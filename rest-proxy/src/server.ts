@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { HeldRejections } from "@tributary/kit/admission/held-rejections";
 import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
@@ -15,6 +15,8 @@ export interface RestProxy {
   readonly handler: RequestListener;
   readonly incompleteRequests: IncompleteRequests;
   readonly heldRejections: HeldRejections;
+  /** Of a response that the listener sends itself, as a raw list: so that pages can read it. */
+  overloadedHeaders(request: IncomingMessage): readonly string[];
   /** Limits connections, and sets how the server handles `Expect` and input that is not valid HTTP. Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Requests for versions older than the newest, since the start of the process. For tests: the process itself logs these counts every hour. */
@@ -36,6 +38,7 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
     },
     incompleteRequests: stages.incompleteRequests,
     heldRejections: stages.heldRejections,
+    overloadedHeaders: ({ headers }) => stages.cors.headersFor(headers.origin),
     prepare(server, pendingResponses) {
       const unlimited = [...config.callerConfig.trustedProxies, ...config.rateLimitConfig.exempt];
       limitConnections(server, { unlimited, observe });

@@ -158,6 +158,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     requestTimeoutMs: config.requestTimeoutMs,
     optimizeEmptyRequests: true,
     incompleteRequests: proxy.incompleteRequests,
+    overloadedHeaders: proxy.overloadedHeaders,
     ...(settings.requestsInFlightMax !== undefined && { requestsInFlightMax: settings.requestsInFlightMax }),
     prepare: (one, pendingResponses) => {
       server = one;

@@ -32,7 +32,8 @@ function listDocuments(
     const [first] = ones;
     if (!first) return [];
     const { id, owner, file } = first;
-    return [{ id, text: textOf(first), operations: ones.flatMap(nameOf), client, owner, file, until }];
+    const about = { operations: [...new Set(ones.flatMap(nameOf))], client, owner, file, until };
+    return textsOf(first).map((text) => ({ id, text, ...about }));
   });
 }
 
@@ -41,11 +42,13 @@ function nameOf({ document }: ClientOperation): readonly string[] {
   return operation?.name ? [operation.name.value] : [];
 }
 
-/** In a manifest: what the client sends. Of a `.graphql` file, clients send the file if it is one operation with its fragments. */
-function textOf({ id, document }: ClientOperation): string {
+/** In a manifest: what the client sends. Of a `.graphql` file: as clients print an operation; and the whole file, if it is one with its fragments. */
+function textsOf({ id, document }: ClientOperation): readonly string[] {
   const sources = new Set(document.definitions.map(({ loc }) => loc?.source));
   const [source] = sources;
   const text = source?.body ?? "";
-  const isWhole = sources.size === 1 && print(document) === print(parse(text));
-  return id !== undefined || isWhole ? text : print(document);
+  if (id !== undefined) return [text];
+  const printed = print(document);
+  const isWhole = sources.size === 1 && printed === print(parse(text));
+  return isWhole && text !== printed ? [text, printed] : [printed];
 }

@@ -1,6 +1,16 @@
 // `npm run clients`: lists the known clients, and validates their operations against supergraph/api.graphql. `npm run clients -- bundle` prints them
 // for the gateway.
-import { buildSchema, type GraphQLError, type GraphQLSchema, print, validate } from "graphql";
+import {
+  buildSchema,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  OperationTypeNode,
+  parse,
+  print,
+  validate,
+} from "graphql";
 import { printBundle } from "./bundle.ts";
 import { findBase, type GitBase } from "../changes/git-base.ts";
 import { formatCount } from "../composition/composition-report.ts";
@@ -37,7 +47,7 @@ export function runClients({ root, today, print: write }: Omit<ClientsRun, "prin
   const { clients, problems } = readClients(tree);
   const operations = activeOperations(clients, today);
   const schema = buildSchema(tree.read("supergraph/api.graphql") ?? "type Query");
-  const invalid = operations.flatMap((operation) => validateOperation(operation, schema));
+  const invalid = [...new Set(operations.flatMap((operation) => validateOperation(operation, schema)))];
   const base = findBase(root);
   const removed = base ? proposeExpiry(base, clients, today) : [];
   const lines = [...clients.flatMap((client) => listClient(client, today)), ...problems, ...invalid, ...removed];
@@ -59,8 +69,19 @@ function listClient({ name, owner, contact, files }: Client, today: string): rea
 }
 
 function validateOperation(operation: ClientOperation, schema: GraphQLSchema): readonly string[] {
-  const errors = validate(schema, operation.document, undefined, { maxErrors: errorsMax });
-  return errors.map((error) => describeError(operation, error));
+  const document = wholeDocumentOf(operation);
+  const errors = validate(schema, document, undefined, { maxErrors: errorsMax });
+  if (errors.length > 0) return errors.map((error) => describeError(operation, error));
+  // graphql-js 16 has no rule for an operation type that the schema lacks.
+  const node = operation.document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  if (!node || (node.operation !== OperationTypeNode.SUBSCRIPTION && schema.getRootType(node.operation))) return [];
+  return [describeError(operation, new GraphQLError(`The gateway has no ${node.operation}s.`, { nodes: node }))];
+}
+
+/** What the client sends: the gateway validates also unused fragments, and the other operations of a document in a manifest. */
+function wholeDocumentOf({ id, document }: ClientOperation): DocumentNode {
+  const source = document.definitions[0]?.loc?.source;
+  return id !== undefined && source ? parse(source) : document;
 }
 
 /** A line of a document in a manifest is no line of its file. */

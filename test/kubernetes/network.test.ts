@@ -203,7 +203,14 @@ describe.each([
 });
 
 test("exactly the front page and the paths of GraphQL clients and GraphiQL are published", () => {
-  const paths = ["/", "/graphql", "/schema.graphql", "/graphiql/config.json", "/graphiql/assets/index.js"];
+  const paths = [
+    "/",
+    "/graphql",
+    "/graphql/person-1",
+    "/schema.graphql",
+    "/graphiql/config.json",
+    "/graphiql/assets/index.js",
+  ];
   expect(listUnmatchedPaths("graphql", paths)).toEqual([]);
   expect(listUnusedMatches("graphql", paths)).toEqual([]);
 });

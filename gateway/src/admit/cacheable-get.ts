@@ -29,8 +29,8 @@ export function isCacheableGet({ method, url = "" }: IncomingMessage): boolean {
   return hasId || extensions.includes("persistedQuery");
 }
 
-/** `/graphql/<id>` */
-const idPath = /^\/graphql\/([^/?]+)(?:\?|$)/;
+/** `/graphql/<id>`, also in absolute form (RFC 9112, 3.2.2), which Express routes too. */
+const idPath = /^(?:https?:\/\/[^/?]*)?\/graphql\/([^/?]+)(?:\?|$)/i;
 
 function hasPathId(url: string): boolean {
   return idPath.test(url);

@@ -17,14 +17,15 @@ export class RepeatedId extends Error {}
  */
 export function createTrustedDocuments(registered: readonly RegisteredDocument[]): TrustedDocuments {
   const nowMs = Date.now();
-  const byText = new Map<string, TrustedDocument>();
+  const byText = new Map<string, TrustedDocument & { readonly untilMsByClient: Map<string, number> }>();
   const byId = new Map<string, RegisteredDocument>();
   for (const entry of registered) {
     const { id, ...registration } = entry;
     const { client, untilMs, text } = registration;
     if (untilMs <= nowMs) continue;
     const known = byText.get(text);
-    const untilMsByClient = new Map(known?.untilMsByClient);
+    // Not a copy: a text that many clients have registered would take quadratic time.
+    const untilMsByClient = known?.untilMsByClient ?? new Map<string, number>();
     untilMsByClient.set(client, Math.max(untilMs, untilMsByClient.get(client) ?? 0));
     const last = known && known.untilMs > untilMs ? known : registration;
     byText.set(text, { ...last, untilMsByClient });

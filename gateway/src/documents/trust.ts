@@ -9,7 +9,7 @@ import { Rejection } from "../errors/rejections.ts";
 export function findTrustRejection(
   { settings, record, caller }: GatewayExchange,
   { document }: GraphqlRequest,
-  documents: { readonly loadedAtMs: number | undefined } | undefined,
+  documents: LoadedDocuments | undefined,
 ): Rejection | undefined {
   const mode = settings.documentsMode;
   const isTrusted = document !== undefined && (!settings.documentsOwnOnly || isOwn(document, caller?.client));
@@ -18,11 +18,25 @@ export function findTrustRejection(
     if (mode !== "off") record.isTrusted = isTrusted;
   }
   if (mode !== "enforce" || isTrusted) return undefined;
-  if (documents?.loadedAtMs === undefined) {
-    const message = "The gateway has not loaded the registered documents yet. Retry soon.";
-    return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
-  }
-  return new Rejection("DOCUMENT_NOT_TRUSTED");
+  return hasLoaded(documents) ? new Rejection("DOCUMENT_NOT_TRUSTED") : rejectNotLoaded();
+}
+
+/** Of an id without a document. Before a bundle is loaded it may be registered, and clients with ids have no text that they could send instead. */
+export function rejectUnknownId(documents: LoadedDocuments | undefined): Rejection {
+  return hasLoaded(documents) ? new Rejection("PERSISTED_QUERY_NOT_FOUND") : rejectNotLoaded();
+}
+
+interface LoadedDocuments {
+  readonly loadedAtMs: number | undefined;
+}
+
+function hasLoaded(documents: LoadedDocuments | undefined): boolean {
+  return documents?.loadedAtMs !== undefined;
+}
+
+function rejectNotLoaded(): Rejection {
+  const message = "The gateway has not loaded the registered documents yet. Retry soon.";
+  return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
 /** Any client can claim a name that is not proven, or leave it out. */

@@ -7,7 +7,7 @@ import { admitCaller } from "../admit/caller.ts";
 import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
-import { findTrustRejection } from "../documents/trust.ts";
+import { findTrustRejection, rejectUnknownId } from "../documents/trust.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { findSource, type GraphqlRequest, readGraphqlSearch } from "../engine/parse/graphql-request.ts";
@@ -53,7 +53,7 @@ export function createFullPath(options: FullPathOptions): FullPath {
       if (record) record.requestedName = graphql.operationName;
       const rejection = findTrustRejection(exchange, graphql, receiving.documents);
       if (rejection) throw rejection;
-      if (graphql.unknownId !== undefined) throw new Rejection("PERSISTED_QUERY_NOT_FOUND");
+      if (graphql.unknownId !== undefined) throw rejectUnknownId(receiving.documents);
       await persistedQueries.load(graphql);
       const pinned = generations.pin();
       if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });

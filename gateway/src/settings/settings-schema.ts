@@ -1,17 +1,13 @@
 // The schema of gateway.yaml: the settings that are not environment variables. parse-settings.ts reads the file; `npm run generate` writes the JSON
 // Schema for editors. A key with `meta({ restart: true })` takes effect at the next start only.
+import { corsOriginPattern, corsOriginRule } from "@tributary/kit/http/cors";
 import { z } from "zod";
 import { documentsSection } from "../documents/documents-schema.ts";
 import { supergraphSection } from "../supergraph/supergraph-schema.ts";
 import { subgraphSections } from "../subgraph-settings/subgraph-schema.ts";
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "has to be a header name");
-const originPattern = z
-  .string()
-  .regex(
-    /^(?:\*|https?:\/\/(?:\*\.)?[a-z0-9.-]+(?::(?:\d{1,5}|\*))?|https?:\/\/\[[0-9a-f:]+\](?::(?:\d{1,5}|\*))?)$/,
-    "has to be an origin, such as https://app.example.com, https://*.example.com or http://localhost:*, in lower case and without a path, or *",
-  );
+const originPattern = z.string().regex(corsOriginPattern, corsOriginRule);
 
 const cors = z
   .strictObject({
@@ -47,10 +43,19 @@ const cors = z
   })
   .partial();
 
+/** Browsers send these without a preflight (Fetch Standard, "CORS-safelisted request-header"), or set them themselves. */
+const unprovingHeader =
+  /^(?:accept|accept-.*|content-.*|range|cookie|host|origin|referer|user-agent|connection|cache-control|pragma|priority|sec-.*|dnt|upgrade-insecure-requests)$/i;
+
 const csrf = z
   .strictObject({
     required_headers: z
-      .array(headerName)
+      .array(
+        headerName.refine(
+          (name) => !unprovingHeader.test(name),
+          "is sent without a preflight, so it would permit any page",
+        ),
+      )
       .min(1)
       .max(20)
       .describe("One of them permits a GET. Default: apollo-require-preflight, x-apollo-operation-name."),

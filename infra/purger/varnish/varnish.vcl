@@ -19,7 +19,7 @@ sub vcl_recv {
         set req.http.X-Purged = xkey.purge(req.http.xkey-purge);
         return (synth(200, "Purged " + req.http.X-Purged));
     }
-    if (req.url ~ "^/graphql(\?|$)") {
+    if (req.url ~ "^/graphql([/?]|$)") {
         set req.backend_hint = gateway;
     } else {
         set req.backend_hint = rest_proxy;

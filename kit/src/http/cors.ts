@@ -17,6 +17,12 @@ export interface CorsOrigin {
   readonly allowsCredentials?: boolean | undefined;
 }
 
+/** What `pattern` can be. A browser sends an origin in lower case and without a path, so any other pattern would match none. */
+export const corsOriginPattern =
+  /^(?:\*|https?:\/\/(?:\*\.)?[a-z0-9.-]+(?::(?:\d{1,5}|\*))?|https?:\/\/\[[0-9a-f:]+\](?::(?:\d{1,5}|\*))?)$/;
+export const corsOriginRule =
+  "has to be an origin, such as https://app.example.com, https://*.example.com or http://localhost:*, in lower case and without a path, or *";
+
 /** Of both endpoints: what the common clients, and telemetry in browsers (OpenTelemetry, Sentry), send and read. */
 const commonRequestHeaders = [
   "accept",

@@ -22,12 +22,18 @@ export const overloadedProblem: OverloadedResponse = {
   body: JSON.stringify(toProblemDocument(overloadedError, {})),
 };
 
-export function respondOverloaded(response: ServerResponse, { contentType, body }: OverloadedResponse): void {
-  response.writeHead(503, {
-    "Content-Type": contentType,
-    "Retry-After": String(overloadedRetrySeconds),
-    "Cache-Control": "no-store",
-    "Content-Length": Buffer.byteLength(body),
-  });
+/** @param headers further ones, as a raw list, such as those of CORS: without them, a page can read neither the status nor `Retry-After`. */
+export function respondOverloaded(
+  response: ServerResponse,
+  { contentType, body }: OverloadedResponse,
+  headers: readonly string[] = [],
+): void {
+  response.writeHead(503, [
+    ...["Content-Type", contentType],
+    ...["Retry-After", String(overloadedRetrySeconds)],
+    ...["Cache-Control", "no-store"],
+    ...["Content-Length", String(Buffer.byteLength(body))],
+    ...headers,
+  ]);
   response.end(response.req.method === "HEAD" ? undefined : body);
 }

@@ -63,6 +63,8 @@ export interface ServerOptions {
   readonly heldRejections?: { hold(response: ServerResponse, send: () => void): void; count(): number };
   readonly onOverloaded?: () => void;
   readonly overloadedResponse?: OverloadedResponse;
+  /** Further headers of it, as a raw list: those of CORS. */
+  overloadedHeaders?(request: IncomingMessage): readonly string[];
   /** Before the server listens, to add listeners such as `clientError`. */
   prepare?(server: Server, pendingResponses: PendingResponses): void;
 }
@@ -104,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const notInFlight = (incompleteRequests?.count() ?? 0) + (heldRejections?.count() ?? 0) + order.countWaiting();
     if (pendingResponses.count() - notInFlight > requestsInFlightMax) {
       options.onOverloaded?.();
-      const reject = () => respondOverloaded(response, overloadedResponse);
+      const reject = () => respondOverloaded(response, overloadedResponse, options.overloadedHeaders?.(request));
       if (heldRejections) heldRejections.hold(response, reject);
       else reject();
       return;
