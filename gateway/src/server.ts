@@ -1,5 +1,5 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express.
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createHeldRejections, type HeldRejections } from "@tributary/kit/admission/held-rejections";
 import { createCallers } from "@tributary/kit/caller/caller";
@@ -317,7 +317,6 @@ interface AppOptions {
   readonly readState: Gateway["readState"];
 }
 
-/** In `response.locals` of Express. */
 interface Locals {
   readonly exchange: GatewayExchange;
   /** Undefined if the fast path has not read the body. */
@@ -388,8 +387,8 @@ function createApp({ config, observe, generations, send, graphiql, fullPath, rea
 
   return (exchange: GatewayExchange, received?: ReceivedParameters): void => {
     const { request, response } = exchange;
-    const locals: Locals = { exchange, received };
-    app(request as Request, Object.assign(response as Response, { locals }), () => {
+    localsOfResponses.set(response, { exchange, received });
+    app(request as Request, response as Response, () => {
       // Express calls this for a request target that it cannot parse: it then runs no route, not even the error handler.
       const rejection = new Rejection("MALFORMED_REQUEST", "The request target is not a valid URL path.");
       send(exchange, rejectRequest(observe, exchange, "application/json", rejection));
@@ -397,8 +396,13 @@ function createApp({ config, observe, generations, send, graphiql, fullPath, rea
   };
 }
 
-function localsOf(response: Response): Locals {
-  return response.locals as unknown as Locals;
+/** Not in `response.locals`, which may be those of a program that embeds the gateway. */
+const localsOfResponses = new WeakMap<ServerResponse, Locals>();
+
+function localsOf(response: ServerResponse): Locals {
+  const locals = localsOfResponses.get(response);
+  if (!locals) throw new Error("The response is of no request of the gateway");
+  return locals;
 }
 
 /** `GET /schema.graphql`. @throws Rejection */

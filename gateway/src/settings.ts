@@ -2,6 +2,8 @@
 import type { Cors } from "@tributary/kit/http/cors";
 import { createOperationCors } from "./admit/cors.ts";
 import { type CsrfRules, defaultRequiredHeaders } from "./admit/csrf.ts";
+import { createSelector } from "./subgraph-settings/header-names.ts";
+import type { ResponseRule } from "./subgraph-settings/header-rules-schema.ts";
 import { checkHeaderRules } from "./subgraph-settings/header-rules.ts";
 import type { DocumentsMode } from "./documents/documents-schema.ts";
 import type { SubgraphConfiguration } from "./subgraph-settings/subgraph-settings.ts";
@@ -52,9 +54,7 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
     throw new SettingsError(lines);
   }
   const { required_headers: requiredHeaders = defaultRequiredHeaders } = file.csrf ?? {};
-  const inserted = (file.headers?.all?.response ?? []).flatMap(({ insert }) =>
-    insert ? [insert.name, insert.value] : [],
-  );
+  const inserted = listInserted(file.headers?.all?.response ?? []);
   return {
     subgraphs: { revision, variables: o.variables, file, tlsFiles: tls.files },
     cors: createConfiguredCors(file, o),
@@ -70,6 +70,17 @@ export function createSettings(parsed: ParsedSettings, o: SettingsOptions, revis
     logLevel: file.log?.level ?? o.logLevel,
     usesDraftStatuses: file.http?.draft !== undefined,
   };
+}
+
+/** A later rule replaces or removes what an earlier one inserts. */
+function listInserted(rules: readonly ResponseRule[]): readonly string[] {
+  const inserted = new Map<string, readonly [name: string, value: string]>();
+  for (const { insert, remove } of rules) {
+    if (insert) inserted.set(insert.name.toLowerCase(), [insert.name, insert.value]);
+    const isRemoved = remove && createSelector(remove);
+    for (const name of inserted.keys()) if (isRemoved?.(name)) inserted.delete(name);
+  }
+  return [...inserted.values()].flat();
 }
 
 type Problem = { readonly path: readonly (string | number)[]; readonly message: string };

@@ -202,7 +202,8 @@ test("when the client disconnects, the request to the service is aborted and no 
 test("a client sets its own deadline, and then gets 504; the service gets 5 % less", async () => {
   const closed: Promise<unknown>[] = [];
   const stub = await startStub((_request, response) => void closed.push(once(response, "close")));
-  const proxy = await startProxy(stub);
+  const shared = route("getThing", "GET", "/things/:id", { cache: "public" });
+  const proxy = await startProxy(stub, { routes: [shared, route("deleteThing", "DELETE", "/things/:id", {})] });
   const late = `${get}\r\nX-Deadline-Ms: 500`;
   for (const head of [late, late.replace("GET", "DELETE")]) {
     const startedMs = performance.now();

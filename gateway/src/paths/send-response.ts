@@ -38,7 +38,10 @@ export function createResponseSender({ responseTimeoutMs, compression, observe }
     if (response.destroyed || response.headersSent) return;
     // HTTP does not define 294: Node would send "unknown".
     if (clientResponse.status === statuses.resultWithErrors.draft) response.statusMessage = "Partial Success";
-    response.writeHead(clientResponse.status, listHeaders(exchange, clientResponse, body, encoding));
+    response.writeHead(
+      clientResponse.status,
+      withOwnOf(response, listHeaders(exchange, clientResponse, body, encoding)),
+    );
     if (request.method === "HEAD") response.end();
     else if (body.length > stringBytesMax)
       response.end(body, isOwn && isPlain(response) ? () => releaseBytes(body) : undefined);
@@ -70,6 +73,17 @@ function isPlain({ end, write }: Response): boolean {
   return end === ServerResponse.prototype.end && write === ServerResponse.prototype.write;
 }
 
+/** Of a program that embeds the gateway: `writeHead` would replace them. */
+const joinedNames = ["Vary", "Set-Cookie"];
+
+function withOwnOf(response: Response, headers: readonly string[]): string[] {
+  const own = joinedNames.flatMap((name) => {
+    const value = response.getHeader(name);
+    return value === undefined ? [] : [value].flat().flatMap((text) => [name, String(text)]);
+  });
+  return [...own, ...headers];
+}
+
 /** A strong validator differs between codings (RFC 9110, 8.8.3.3). */
 function etagOf({ etag }: ClientResponse, encoding: ContentCoding | undefined): string | undefined {
   if (etag === undefined) return undefined;
@@ -94,7 +108,8 @@ function sendNotModified(
 ): void {
   if (response.destroyed || response.headersSent) return;
   const validator = ["ETag", etagOf(clientResponse, encoding) ?? ""];
-  response.writeHead(304, [...headers, ...(clientResponse.headers ?? []), ...validator]).end();
+  const list = [...headers, ...(clientResponse.headers ?? []), ...validator];
+  response.writeHead(304, withOwnOf(response, list)).end();
 }
 
 /** A raw list, which node:http sends without building a table first. */

@@ -1,5 +1,6 @@
 // Which keys take effect at a start only: those with `meta({ restart: true })` in settings-schema.ts.
 import { type SettingsFile, settingsSchema } from "./settings-schema.ts";
+import type { SubgraphFileSettings } from "../subgraph-settings/subgraph-schema.ts";
 import { z } from "zod";
 
 interface JsonSchema {
@@ -10,7 +11,17 @@ interface JsonSchema {
 
 /** Those that differ, such as `subgraphs.posts.entity_cache`. */
 export function listRestartKeys(before: SettingsFile, after: SettingsFile): readonly string[] {
-  return compare(z.toJSONSchema(settingsSchema, { io: "input" }) as JsonSchema, before, after, []);
+  const keys = compare(z.toJSONSchema(settingsSchema, { io: "input" }) as JsonSchema, before, after, []);
+  return [...new Set([...keys, ...listFeedKeys(before, after)])];
+}
+
+/** Without `feed_urls`, the feed of a cached subgraph follows from its URLs. */
+function listFeedKeys({ subgraphs: before = {} }: SettingsFile, { subgraphs: after = {} }: SettingsFile) {
+  const follows = ([service, { entity_cache: isCached, feed_urls: feed, urls }]: [string, SubgraphFileSettings]) =>
+    isCached === true && feed === undefined && JSON.stringify(urls) !== JSON.stringify(after[service]?.urls);
+  return Object.entries(before)
+    .filter(follows)
+    .map(([service]) => `subgraphs.${service}.feed_urls`);
 }
 
 function compare(schema: JsonSchema, before: unknown, after: unknown, path: readonly string[]): readonly string[] {

@@ -6,6 +6,8 @@ import { type Config, readConfig } from "../config.ts";
 import { listUnknownNames, readSubgraphs } from "../subgraph-settings/subgraph-settings.ts";
 import { createSettings } from "../settings.ts";
 import { toConfigError, toSettingsOptions } from "../settings-store.ts";
+import { supergraphSection } from "../supergraph/supergraph-schema.ts";
+import type { SettingsFile } from "./settings-schema.ts";
 import { checkSource, noSettings, type ParsedSettings, parseSource } from "./parse-settings.ts";
 
 /**
@@ -30,7 +32,8 @@ export function validateSettings(
   };
   const source = path === undefined ? undefined : attempt(() => parseSource(readFileSync(path, "utf8"), path));
   const parsed = source ? attempt(() => checkSource(source, environment)) : noSettings;
-  const config = attempt(() => readConfig(environment, parsed?.settings));
+  // The source of a supergraph in a file with other problems is no problem of its own.
+  const config = attempt(() => readConfig(environment, parsed?.settings ?? supergraphOf(source)));
   if (config && parsed) attempt(() => createSettings(parsed, toSettingsOptions(config), 0));
   for (const { name, nearest } of config?.misspeltVariables ?? [])
     problems.push(`${name} is unknown: did you mean ${nearest}?`);
@@ -44,6 +47,12 @@ function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof Error) return [error.message];
   throw error;
+}
+
+/** If it has the right form. */
+function supergraphOf(source: Pick<ParsedSettings, "source"> | undefined): SettingsFile {
+  const section = supergraphSection.safeParse(source?.source.supergraph);
+  return section.success ? { supergraph: section.data } : {};
 }
 
 /** Also of a file with other problems. */

@@ -1,5 +1,7 @@
 // Headers that rules must not name: the gateway, HTTP itself or a cache decides about them.
 
+import { createLinearPattern } from "./linear-pattern.ts";
+
 /** By their names in lower case. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -43,8 +45,10 @@ const reservedInResponses: ReadonlySet<string> = new Set([
   "cache-groups",
   "cache-tag",
   "cdn-cache-control",
+  "cloudflare-cdn-cache-control",
   "consistency-token",
   "date",
+  "edge-control",
   "etag",
   "expires",
   "ratelimit",
@@ -58,8 +62,10 @@ const reservedInResponses: ReadonlySet<string> = new Set([
   "write-position",
   "x-content-type-options",
   "x-request-id",
+  "x-sendfile",
 ]);
-const prefixesOfResponses = ["access-control-", "content-"];
+/** By `x-accel-…`, nginx caches a response or replaces it by a file. */
+const prefixesOfResponses = ["access-control-", "content-", "x-accel-"];
 
 /** Servers of CGI and WSGI read `x_a` and `x-a` as one header. */
 export function spellingOf(name: string): string {
@@ -89,7 +95,7 @@ interface Selection {
 /** What a rule removes, in any spelling. */
 export function createSelector({ named, matching }: Selection): (name: string) => boolean {
   const names = new Set(listNames(named).map(spellingOf));
-  const pattern = matching === undefined ? undefined : new RegExp(matching);
+  const pattern = matching === undefined ? undefined : createLinearPattern(matching);
   return (name) => [name, spellingOf(name)].some((spelling) => names.has(spelling) || pattern?.test(spelling));
 }
 

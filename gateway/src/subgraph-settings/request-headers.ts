@@ -8,6 +8,7 @@ import {
   spellingOf,
   toText,
 } from "./header-names.ts";
+import { createLinearPattern } from "./linear-pattern.ts";
 import type { RequestRule } from "./header-rules-schema.ts";
 
 export interface ClientHeaders {
@@ -104,14 +105,24 @@ function insertClaim(name: string, claim: string): Step {
   };
 }
 
-/** RFC 9110, 5.5: of another claim, no header can be made. */
-const headerValue = /^[\t -~]*$/;
+/** RFC 9110, 5.5, without outer white space, which HTTP parsers drop: the subgraph would read another value. */
+const headerValue = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
+/** Undefined for a claim of which no header can be made that says the same. */
 function toHeaderValue(claim: unknown): string | undefined {
-  const parts = Array.isArray(claim) ? claim : [claim];
-  const isText = parts.every((part) => ["string", "number", "boolean"].includes(typeof part));
-  const text = parts.join(",");
-  return isText && headerValue.test(text) ? text : undefined;
+  if (!Array.isArray(claim)) return toMemberValue(claim);
+  const members = claim.map(toMemberValue);
+  // A comma or nothing would be other members.
+  const isList = members.every((member) => member !== undefined && member !== "" && !member.includes(","));
+  return isList && members.length > 0 ? members.join(",") : undefined;
+}
+
+function toMemberValue(claim: unknown): string | undefined {
+  // A whole number above 2^53 was rounded by JSON.parse, perhaps to another user's id.
+  if (typeof claim === "number")
+    return Number.isInteger(claim) && !Number.isSafeInteger(claim) ? undefined : String(claim);
+  if (typeof claim === "boolean") return String(claim);
+  return typeof claim === "string" && headerValue.test(claim) ? claim : undefined;
 }
 
 function propagateNamed(name: string, target: string, varies: boolean, fallback: string | undefined): Step {
@@ -124,7 +135,7 @@ function propagateNamed(name: string, target: string, varies: boolean, fallback:
 }
 
 function propagateMatching(source: string, varies: boolean, inserted: ReadonlySet<string>): Step {
-  const pattern = new RegExp(source);
+  const pattern = createLinearPattern(source);
   return ({ client, values, dropped }) => {
     for (const [name, raw] of Object.entries(client.headers)) {
       const value = toText(raw);

@@ -7,6 +7,7 @@ import {
   listNames,
   spellingOf,
 } from "./header-names.ts";
+import { createLinearPattern } from "./linear-pattern.ts";
 import type { ResponseRule } from "./header-rules-schema.ts";
 
 type Algorithm = "first" | "last" | "append";
@@ -72,7 +73,7 @@ function propagateCookies(fromQueries: boolean): Step {
 }
 
 function propagateMatching(source: string, algorithm: Algorithm): Step {
-  const pattern = new RegExp(source);
+  const pattern = createLinearPattern(source);
   return (headers, _, found) => {
     for (const [name, raw] of Object.entries(headers)) {
       if (!pattern.test(name) || name === "set-cookie" || isReservedInResponses(name)) continue;

@@ -52,6 +52,9 @@ sub vcl_deliver {
     unset resp.http.Surrogate-Key;
     if (obj.hits > 0) {
         set resp.http.X-Cache = "hit";
+        # They are about the request for which the response was stored, of another client.
+        unset resp.http.RateLimit;
+        unset resp.http.RateLimit-Policy;
     } else {
         set resp.http.X-Cache = "miss";
     }

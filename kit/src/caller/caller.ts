@@ -48,9 +48,16 @@ export type CallersOptions = CallerConfig &
 
 const addressesMax = 10_000;
 
+const userIdCharsMax = 255;
+
+/** Any (OpenID Connect Core, section 2, `sub`): only services know what the ids of their users are. */
+function isUserId(text: string): boolean {
+  return text !== "" && text.length <= userIdCharsMax;
+}
+
 export function createCallers(o: CallersOptions): Callers {
   const findAddress = createAddressFinder(createNetworks(o.trustedProxies));
-  const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens });
+  const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens, isUserId });
   const findClientByKey = createClientKeyCheck(o.clientKeys);
   const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });
 

@@ -30,6 +30,8 @@ export interface FeedFollower {
 const retryMsMax = 500;
 /** For further requests `waitFor` does not wait. */
 const waitersMax = 1_024;
+/** A failover begins another one. */
+const formerEpochsMax = 10;
 /** The first attempt selects a random replica. */
 const firstAttemptMax = 1_000;
 
@@ -44,6 +46,8 @@ class StreamFollower implements FeedFollower {
   readonly #waiters = new Set<() => void>();
   readonly #following: Promise<void>;
   #position: FeedPosition | undefined;
+  /** The last ones that ended while this process followed the feed. The reset of the next epoch includes all their writes. */
+  readonly #formerEpochs: string[] = [];
   #isFollowing = false;
   #reportedState: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
@@ -62,7 +66,7 @@ class StreamFollower implements FeedFollower {
   }
 
   knows(write: WritePosition): boolean {
-    return includesWrite(this.#position, write);
+    return includesWrite(this.#position, write) || this.#formerEpochs.includes(write.epoch ?? "");
   }
 
   async waitFor(write: WritePosition, timeoutMs: number): Promise<boolean> {
@@ -119,6 +123,11 @@ class StreamFollower implements FeedFollower {
     const { revoked = [] } = event;
     if (event.kind === "reset") this.#options.onReset(revoked);
     else if (event.groups.length + revoked.length > 0) this.#options.onChanges(event.groups, revoked);
+    const epoch = this.#position?.epoch;
+    if (epoch !== undefined && epoch !== event.position.epoch) {
+      this.#formerEpochs.push(epoch);
+      if (this.#formerEpochs.length > formerEpochsMax) this.#formerEpochs.shift();
+    }
     this.#position = event.position;
     this.#lastEventAtMs = performance.now();
     this.#isFollowing = true;

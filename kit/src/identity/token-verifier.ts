@@ -8,8 +8,10 @@ import { anonymous, type Authenticate, type UserIdentity } from "./tokens.ts";
 export interface TokenVerifierOptions extends TokenKeysOptions {
   readonly issuer: string;
   readonly audience: string;
-  /** Holds the user's id: a row id, as a string or as a whole number that a double represents. */
+  /** Holds the user's id, as a string or as a whole number that a double represents. */
   readonly userIdClaim: string;
+  /** Default: row ids only. Issuers of other platforms have ids such as `auth0|5f7c8ec7` (RFC 7519, 4.1.2). */
+  readonly isUserId?: ((text: string) => boolean) | undefined;
   /** Holds the name of the client, such as `azp`. Undefined: tokens name no client. */
   readonly clientClaim?: string | undefined;
   /** Default 10,000. */
@@ -106,7 +108,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   async function verifyToken(authorization: string, token: string): Promise<VerifiedToken> {
     try {
       const payload = await readVerifiedPayload(token);
-      const identity = readIdentity(payload, options.userIdClaim);
+      const identity = readIdentity(payload, options);
       const clientName = readClientClaim(payload, options.clientClaim);
       const verifiedToken = { identity, userKey: `user:${identity.userId}`, clientName, claims: payload };
       const expiresAtMs = readExpiryMs(payload);
@@ -177,11 +179,14 @@ function readExpiryMs({ exp }: JWTPayload): number {
   throw new AppError("UNAUTHENTICATED", "The token has no valid time of expiry.");
 }
 
-function readIdentity(payload: JWTPayload, userIdClaim: string): UserIdentity {
+function readIdentity(
+  payload: JWTPayload,
+  { userIdClaim, isUserId = isRowId }: Pick<TokenVerifierOptions, "userIdClaim" | "isUserId">,
+): UserIdentity {
   const claimValue = payload[userIdClaim];
   // A number above 2^53 was rounded by JSON.parse, perhaps to another user's id.
   const userId = Number.isSafeInteger(claimValue) ? String(claimValue) : claimValue;
-  if (typeof userId !== "string" || !isRowId(userId)) {
+  if (typeof userId !== "string" || !isUserId(userId)) {
     throw new AppError("UNAUTHENTICATED", "The token does not name a user of this platform.");
   }
   const scopeClaim = typeof payload["scope"] === "string" ? payload["scope"] : "";

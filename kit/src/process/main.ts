@@ -42,14 +42,15 @@ interface Stoppable {
   drain(): Promise<void>;
 }
 
-const exitAtOnce = (signal: "SIGINT" | "SIGTERM") => process.exit(128 + constants.signals[signal]);
-
 /**
- * Until `stopOnSignals` is called. As process 1 of a container, a process that starts would otherwise ignore both signals, and Kubernetes would wait
+ * Unless the program has a listener of its own. As process 1 of a container, a process that starts would otherwise ignore both signals, and Kubernetes would wait
  * for it for the whole `terminationGracePeriodSeconds`.
  */
 function exitOnSignals(): void {
-  process.on("SIGTERM", exitAtOnce).on("SIGINT", exitAtOnce);
+  const exit = (signal: "SIGINT" | "SIGTERM") => {
+    if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);
+  };
+  process.on("SIGTERM", exit).on("SIGINT", exit);
 }
 
 /** Exits with 0, or with 1 if a drain fails. A second signal exits at once with 1. */
@@ -68,6 +69,5 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
       },
     );
   };
-  process.off("SIGTERM", exitAtOnce).off("SIGINT", exitAtOnce);
   process.on("SIGTERM", stop).on("SIGINT", stop);
 }

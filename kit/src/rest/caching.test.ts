@@ -22,8 +22,9 @@ const freshness = {
 
 test("a public route's response may be stored by shared caches for its declared freshness", () => {
   expect(headersOf({ cache: "public", freshness }, "everyone")).toEqual({
-    "Cache-Control": "public, max-age=2, s-maxage=10, stale-while-revalidate=20, stale-if-error=300",
-    "CDN-Cache-Control": "public, max-age=10, stale-while-revalidate=20, stale-if-error=300",
+    "Cache-Control": "public, max-age=2, s-maxage=10",
+    "CDN-Cache-Control": "public, max-age=10",
+    "Tributary-Cache-Control": "public, max-age=10, stale-while-revalidate=20, stale-if-error=300",
     "Cache-Groups": '"things", "thing-1"',
   });
 });

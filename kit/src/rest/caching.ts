@@ -52,14 +52,18 @@ function audienceOf(
   return variesByCaller ? "caller" : "everyone";
 }
 
-/** `s-maxage` forbids stale responses (RFC 9111, 5.2.2.10): CDNs get another policy, which replaces `Cache-Control` (RFC 9213, 2.2). */
+/**
+ * Only the REST proxy, which follows the groups, may use a stale response: it has a policy of its own. In `Cache-Control`, `stale-while-revalidate` would
+ * count for browsers, which then do not wait for the revalidation; a CDN obeys it in `CDN-Cache-Control` (RFC 9213, 2.2).
+ */
 function toSharedPolicy({ freshness }: RouteDeclaration): Readonly<Record<string, string>> {
   if (freshness === undefined) return { "Cache-Control": "no-cache" };
   const { browserSeconds, sharedSeconds, staleWhileRevalidateSeconds, staleIfErrorSeconds } = freshness;
   const stale = `stale-while-revalidate=${staleWhileRevalidateSeconds}, stale-if-error=${staleIfErrorSeconds}`;
   return {
-    "Cache-Control": `public, max-age=${browserSeconds}, s-maxage=${sharedSeconds}, ${stale}`,
-    "CDN-Cache-Control": `public, max-age=${sharedSeconds}, ${stale}`,
+    "Cache-Control": `public, max-age=${browserSeconds}, s-maxage=${sharedSeconds}`,
+    "CDN-Cache-Control": `public, max-age=${sharedSeconds}`,
+    [proxyPolicyHeader]: `public, max-age=${sharedSeconds}, ${stale}`,
   };
 }
 

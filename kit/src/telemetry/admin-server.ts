@@ -74,6 +74,8 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       workerData: toThreadData(options, port, heartbeat.memory),
       resourceLimits: { maxOldGenerationSizeMb: oldHeapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
       env: compileCacheEnvironment(),
+      // Without the modules of `--import`, which may need the environment of the process.
+      execArgv: [],
       name: "admin",
     });
     // Rejects with the error of a thread that cannot listen.

@@ -20,6 +20,8 @@ export interface CacheLookup {
   readonly sentAfter?: number | undefined;
   /** The client gets no stale response, neither while it is refreshed nor instead of an error. */
   readonly forbidsStale?: boolean;
+  /** Whatever the response says, it is neither stored nor sent to other clients: it may depend on what no `Vary` compares. */
+  readonly isForClientOnly?: boolean;
 }
 
 export interface OriginFetchers {

@@ -123,7 +123,10 @@ export function toStoredHead(received: ReceivedHead): StoredHead | undefined {
     notModifiedHeaders: withoutHeaders(storedHeaders, (name) => !repeatedIn304.has(name)),
     policy,
     lifetimeSeconds: policy.lifetimeSeconds ?? heuristicLifetimeSeconds,
-    generatedAtMs: generatedAtMs(received.headers, received),
+    // A policy for this cache alone is of the origin itself, not of a cache before it: a clock that is behind must not make the response old.
+    generatedAtMs: hasHeader(received.headers, ownPolicyField)
+      ? received.requestedAtMs
+      : generatedAtMs(received.headers, received),
     requestedAtMs: received.requestedAtMs,
     validators: validatorsOf(storedHeaders, receivedAtMs),
     varyKey: toVaryKey(fields, received.varyValueOf),
@@ -187,9 +190,9 @@ export function secondsLeft(head: StoredHead, nowMs: number): number {
   return head.lifetimeSeconds - ageSeconds(head, nowMs);
 }
 
-/** RFC 9111, 4.2. */
+/** RFC 9111, 4.2. Not after the clock was set back: nobody knows for how long. */
 export function isFresh(head: StoredHead, nowMs: number): boolean {
-  return !head.policy.noCache && secondsLeft(head, nowMs) > 0;
+  return nowMs >= head.requestedAtMs && !head.policy.noCache && secondsLeft(head, nowMs) > 0;
 }
 
 /** RFC 9111, 3.1. */

@@ -73,12 +73,18 @@ export class CacheFetcher {
     } catch (error) {
       if (cacheFetch.signal.aborted) throw error;
       const isRefused = cacheFetch.fetchers.isRefused?.(error) ?? false;
-      if (!this.#useStaleOnError(cacheFetch, isRefused ? undefined : sentAtMs, undefined)) throw error;
+      const usesStale = this.#useStaleOnError(cacheFetch, isRefused ? undefined : sentAtMs, undefined);
+      // A refresh has failed, although other clients may have got the stale response: it pauses.
+      if (!usesStale || cacheFetch.isBackground) throw error;
       return;
     }
     if (result.kind === "validated") return this.#respondValidated(cacheFetch, result);
     const { response } = result;
-    if (this.#useStaleOnError(cacheFetch, sentAtMs, response.status)) return dropBody(response.body);
+    if (this.#useStaleOnError(cacheFetch, sentAtMs, response.status)) {
+      dropBody(response.body);
+      if (cacheFetch.isBackground) throw new Error(`The origin responded to a refresh with ${response.status}.`);
+      return;
+    }
     await this.#respondFetched(cacheFetch, result);
   }
 

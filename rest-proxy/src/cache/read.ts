@@ -62,9 +62,12 @@ export function createReads(options: ReadOptions): Reads {
   const { fetchShared, refresh } = createSharedMisses(options, fetcher);
   const validateByHead = createHeadValidation(options);
 
-  function findUsable({ key, request, varyValueOf, sentAfter }: CacheLookup, atMs: number): Entry | undefined {
+  function findUsable(
+    { key, request, varyValueOf, sentAfter, isForClientOnly }: CacheLookup,
+    atMs: number,
+  ): Entry | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-    if (rules.isForOrigin(request)) return undefined;
+    if (isForClientOnly || rules.isForOrigin(request)) return undefined;
     const entry = following.confirm(store.find(key, varyValueOf));
     if (!entry) return undefined;
     if (!isSentAfter(entry, sentAfter)) return undefined;
@@ -83,7 +86,7 @@ export function createReads(options: ReadOptions): Reads {
   async function read(exchange: CacheExchange): Promise<void> {
     const { lookup, response, fetchers, addHeaders } = exchange;
     const { request } = lookup;
-    if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
+    if (lookup.isForClientOnly || rules.isForOrigin(request) || rules.forbidsStoring(request)) {
       return forwardPastCache(options, { ...exchange, forwarded: "bypass" });
     }
     const fresh = findFresh(lookup);

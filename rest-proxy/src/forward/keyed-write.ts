@@ -32,10 +32,13 @@ export function createKeyedWriteSender<Connection>(o: KeyedWriteOptions<Connecti
   return async function sendKeyedWrite(request, transport) {
     const endsAtMs = Math.min(performance.now() + timeoutMs, request.signal?.endsAtMs ?? Infinity);
     let isRepeated = false;
+    /** Of the last response. */
+    let replica: string | undefined;
     let remainingMs = timeoutMs;
     for (;;) {
       const result = await upstream.send({ ...request, timeoutMs: remainingMs }, transport);
-      if (result.kind === "failed") return isRepeated ? toSent(result) : result;
+      if (result.kind === "failed") return isRepeated ? toSent(result, replica) : result;
+      ({ replica } = result);
       isRepeated ||= result.attempts > 1;
       const retryAfterSeconds = readRetryAfter(result.headers["retry-after"]);
       if (!isRepeated || result.status !== 409 || retryAfterSeconds === undefined) return result;
@@ -53,9 +56,9 @@ export function createKeyedWriteSender<Connection>(o: KeyedWriteOptions<Connecti
 type Failed = Extract<UpstreamResult<ResponseBody>, { readonly kind: "failed" }>;
 
 /** These say that nothing was sent, but an earlier attempt may still be processed. */
-function toSent(failure: Failed): Failed {
+function toSent(failure: Failed, replica: string | undefined): Failed {
   const isUnsent = failure.reason === "overloaded" || failure.reason === "breaker-open";
-  return isUnsent ? { ...failure, reason: "timeout" } : failure;
+  return { ...failure, reason: isUnsent ? "timeout" : failure.reason, replica: failure.replica ?? replica };
 }
 
 export function discard({ body, pendingBody }: UpstreamResponse<ResponseBody>): void {

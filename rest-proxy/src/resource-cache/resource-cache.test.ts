@@ -15,7 +15,7 @@ test("Accept selects no variant, Accept-Encoding selects by the chosen coding, a
     ...{ accept: "text/x", "accept-encoding": "br;q=0.1", "accept-language": "de-AT , en" },
     ...{ authorization: "Bearer a", "x-many": ["1", "2"] },
   };
-  const { key, varyValueOf } = createLookup({ headers }, { service: "things" }, "/v1/a", "br");
+  const { key, varyValueOf } = createLookup({ headers }, { service: "things", cache: "public" }, "/v1/a", "br");
   expect(key).toBe("/v1/a");
   expect(
     ["accept", "accept-encoding", "accept-language", "authorization", "x-many", "x-none"].map(varyValueOf),

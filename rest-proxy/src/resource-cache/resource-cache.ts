@@ -1,10 +1,10 @@
 /** Stage 3 of 5: cache. The shared cache (`cache/`) as the proxy uses it: limits, keys and lookups. */
-import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import { parseConnectionNames } from "@tributary/kit/http/raw-headers";
 import type { CacheableRequest, CacheLookup } from "../cache/cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../cache/shared-cache.ts";
 import { normalizedHeader } from "../cache/vary.ts";
+import { isRefused, ServiceFailure } from "../errors/service-failure.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import type { Route } from "../route/routes.ts";
 import { splitVersion } from "../route/version.ts";
@@ -35,7 +35,8 @@ export function createResourceCache(
     nowMs,
     isFollowed,
     keysOf: createKeysOf(table),
-    isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
+    // A keyed write that the breaker ended may have been sent; one that was too late to be sent was not.
+    isUnsent: (error) => isRefused(error) || (error instanceof ServiceFailure && error.replica === undefined),
     observe(observation) {
       observer?.count(observation);
       if (observation.kind !== "refresh-failed") return;
@@ -50,7 +51,7 @@ export function createResourceCache(
 /** `Accept` makes no variants: it only selects the version. @param key the canonical version, path and query: `/v2/things?first=5`. */
 export function createLookup(
   request: CacheableRequest,
-  { service, heuristicSecondsMax }: Pick<Route, "service" | "heuristicSecondsMax">,
+  { service, cache, heuristicSecondsMax }: Pick<Route, "service" | "cache" | "heuristicSecondsMax">,
   key: string,
   coding: ContentCoding | undefined,
 ): CacheLookup {
@@ -61,7 +62,9 @@ export function createLookup(
     if (field === "accept-encoding") return coding;
     return normalizedHeader(headers, field);
   };
-  return { origin: service, key, request, varyValueOf, heuristicSecondsMax };
+  // The service gets the client's cookies and address.
+  const isForClientOnly = cache === "none";
+  return { origin: service, key, request, varyValueOf, heuristicSecondsMax, isForClientOnly };
 }
 
 /** No request is sent there. */

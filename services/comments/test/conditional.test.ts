@@ -12,8 +12,9 @@ beforeAll(async () => {
 afterAll(() => comments.stop());
 
 const shared = {
-  "cache-control": "public, max-age=2, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
-  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
+  "cache-control": "public, max-age=2, s-maxage=10",
+  "cdn-cache-control": "public, max-age=10",
+  "tributary-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
   vary: null,
 };
 

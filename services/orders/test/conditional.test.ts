@@ -11,8 +11,9 @@ afterAll(() => orders.stop());
 beforeEach(() => void orders.database.takeStatements());
 
 const publicHeaders = {
-  "cache-control": "public, max-age=0, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
-  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
+  "cache-control": "public, max-age=0, s-maxage=10",
+  "cdn-cache-control": "public, max-age=10",
+  "tributary-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
   vary: null,
 };
 const privateHeaders = {

@@ -17,8 +17,9 @@ beforeAll(async () => {
 afterAll(() => posts.stop());
 
 const shared = {
-  "cache-control": "public, max-age=2, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
-  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
+  "cache-control": "public, max-age=2, s-maxage=10",
+  "cdn-cache-control": "public, max-age=10",
+  "tributary-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
   vary: null,
 };
 const privateHeaders = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };

@@ -24,11 +24,17 @@ afterAll(() => users.stop());
 beforeEach(() => void users.database.takeStatements());
 
 const publicHeaders = {
-  "cache-control": "public, max-age=0, s-maxage=10, stale-while-revalidate=10, stale-if-error=60",
-  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=60",
+  "cache-control": "public, max-age=0, s-maxage=10",
+  "cdn-cache-control": "public, max-age=10",
+  "tributary-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=60",
   vary: "Authorization",
 };
-const privateHeaders = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
+const privateHeaders = {
+  "cache-control": "private, no-cache",
+  "cdn-cache-control": null,
+  "tributary-cache-control": null,
+  vary: "Authorization",
+};
 const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
 
 for (const [path, group] of [

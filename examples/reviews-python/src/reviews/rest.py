@@ -20,11 +20,11 @@ from .lists import ListCursors
 from .model import Filters, Input, Model, Review
 from .tokens import Identity
 
-# `s-maxage` forbids stale responses (RFC 9111, 5.2.2.10): shared caches get a policy of their own (RFC 9213).
-STALE = "stale-while-revalidate=10, stale-if-error=300"
+# Only the REST proxy, which follows the change feed, may use a stale response: browsers and CDNs would obey the same directives.
 PUBLIC = {
-    "Cache-Control": f"public, max-age=2, s-maxage=10, {STALE}",
-    "CDN-Cache-Control": f"public, max-age=10, {STALE}",
+    "Cache-Control": "public, max-age=2, s-maxage=10",
+    "CDN-Cache-Control": "public, max-age=10",
+    "Tributary-Cache-Control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
 }
 
 

@@ -53,7 +53,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
         ...o,
         subgraphs: supergraphSubgraphs,
         createClient: (settings) => createSubgraphClient(settings, { writes: o.writesOf(settings.service), observe }),
-        onChanged: (service) => o.entityCache?.of(service)?.invalidate(),
+        onChanged: (settings) => o.entityCache?.of(settings.service)?.follow(settings),
       },
       configuration,
     ));
@@ -88,6 +88,10 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
         return mostUsed.map(({ operation, ...used }) => ({ ...used, conditions: stages.conditionsOf(operation) }));
       },
       warm: (used, signal) => warm(used, signal, validation, stages),
+      activate() {
+        for (const { settings } of connect(o.configuration()).values())
+          o.entityCache?.of(settings.service)?.follow(settings);
+      },
       retire() {
         documents.stop();
         operations.clear();

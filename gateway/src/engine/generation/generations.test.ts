@@ -195,6 +195,7 @@ describe("generations", () => {
             const finish = (error?: Error) => (error ? reject(error) : resolve());
             warmed.push({ apiSdl, operations, signal, finish });
           }),
+        activate: () => {},
         retire: () => void retired.push(apiSdl),
         async close() {
           if (apiSdl === "stuck") throw new Error("stuck");
@@ -330,6 +331,7 @@ describe("the generation of a request", () => {
       sizeOfPlans: () => ({ entries: 0, weight: 0 }),
       listMostUsed: () => [],
       warm: () => Promise.resolve(),
+      activate: () => {},
       retire: () => {},
       close: () => Promise.resolve(),
     };

@@ -29,6 +29,8 @@ export interface Generation {
   listMostUsed(operationsMax: number): readonly UsedOperation[];
   /** One operation after the other, until the signal is aborted. Skips those that are not valid in this supergraph. */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
+  /** Called when it replaces the one before, before the first request uses it. */
+  activate(): void;
   /** Drops the cached operations. Called before `close`, when another generation replaces this one. */
   retire(): void;
   /** Called once: when no request uses it any more, when its grace time has passed, or when the gateway closes. */
@@ -128,6 +130,7 @@ export function createGenerations(o: GenerationsOptions): Generations {
 
   function replaceCurrent(id: string, generation: Generation, startedMs: number): void {
     const replaced = current;
+    generation.activate();
     current = { id, generation, loadedAtMs: Date.now(), pins: 0, closed: Promise.withResolvers() };
     if (replaced) retire(replaced);
     const tookMs = Math.round(performance.now() - startedMs);

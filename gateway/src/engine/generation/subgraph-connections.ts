@@ -16,7 +16,7 @@ export interface SubgraphConnectionOptions {
   /** A request that has arrived before a change of the settings ends within this time. */
   readonly graceMs: number;
   /** Its settings have changed, so its stored results may be those of another server or tenant. */
-  readonly onChanged: (service: string) => void;
+  readonly onChanged: (settings: SubgraphSettings) => void;
   readonly observe: GatewayObserver;
 }
 
@@ -45,7 +45,7 @@ export function createSubgraphConnections(
         const resolved = resolveSubgraph(subgraph, settings);
         const known = before?.get(resolved.service);
         if (known?.settings.fingerprint === resolved.fingerprint) return [resolved.service, known];
-        if (known) o.onChanged(resolved.service);
+        if (known) o.onChanged(resolved);
         if (resolved.urls.length === 0) o.observe({ kind: "subgraph-without-address", service: resolved.service });
         return [resolved.service, open(resolved, known, o)];
       }),

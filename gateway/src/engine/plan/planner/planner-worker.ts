@@ -52,6 +52,8 @@ export function startPlannerWorker({
     workerData: { compileCacheFolder: getCompileCacheDir(), ...firstLoad } satisfies PlannerWorkerData,
     // The worker does not get the environment of the gateway, because Apollo's packages read keys and switches from environment variables.
     env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
+    // Nor the modules that a program which embeds the gateway loads by `--import`: they may need that environment.
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
     name: "planner",
   });

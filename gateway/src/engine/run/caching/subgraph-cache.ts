@@ -5,6 +5,7 @@ import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { WritePosition } from "@tributary/kit/feed/position";
 import type { InvalidationLog } from "@tributary/kit/invalidation/invalidation-log";
 import type { EntityLookup, GatewayObserver } from "../../../observations.ts";
+import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 import type { EntityStore, StoredResult } from "./entity-store.ts";
 import type { EntityFill, ServiceFreshness } from "./freshness.ts";
 import { groupsMax } from "./response-caching.ts";
@@ -53,6 +54,8 @@ export class SubgraphCache {
   readonly #freshness: ServiceFreshness;
   readonly #parts: CacheParts;
   readonly #wholes: WholeResults;
+  /** Of the settings with which the stored results were fetched. */
+  #fingerprint: string | undefined;
 
   constructor(subgraph: string, service: string, freshness: ServiceFreshness, parts: CacheParts) {
     this.#subgraph = subgraph;
@@ -114,8 +117,16 @@ export class SubgraphCache {
     );
   }
 
-  invalidate(): void {
-    this.#parts.invalidate(this.#service);
+  /** With other settings, what is stored may be of another server or tenant. */
+  follow({ fingerprint }: Pick<SubgraphSettings, "fingerprint">): void {
+    if (this.#fingerprint === fingerprint) return;
+    if (this.#fingerprint !== undefined) this.#parts.invalidate(this.#service);
+    this.#fingerprint = fingerprint;
+  }
+
+  /** False for a request that has arrived before the settings, or the supergraph, changed. */
+  isOf({ fingerprint }: Pick<SubgraphSettings, "fingerprint">): boolean {
+    return this.#fingerprint === undefined || this.#fingerprint === fingerprint;
   }
 
   forgetWholes(): void {

@@ -41,6 +41,8 @@ async function readThroughCache(
   // A client gets no result that was stored before a write that it has a receipt for, or before a write through this process.
   const unknownWrites = cache.listUnknown(scope.provenWrites);
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
+  // After the wait: nothing is read or stored with settings that are no longer in use.
+  if (!cache.isOf(request.subgraph.settings)) return next(request, signal);
   // A whole result has no caching metadata.
   const mayUseWhole = mayUseStored && !scope.caching;
   const whole = mayUseWhole ? cache.findWhole(body, settledWrites) : undefined;

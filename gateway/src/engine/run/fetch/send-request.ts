@@ -36,7 +36,7 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
       progress,
     });
     if (progress && reply.kind === "response") progress.bytes += reply.body.length;
-    if (isMutation && reply.kind === "response") addWrite(reply.writePosition, service, scope, entityCache);
+    if (isMutation && reply.kind !== "abandoned") addWrite(reply.writePosition, service, scope, entityCache);
     if (reply.kind === "response") addResponseHeaders(reply.headers, request);
     const { errors } = subgraph.settings;
     const { wantsCaching, parts } = request;

@@ -78,6 +78,8 @@ export type FailedFetch =
       /** Undefined if the fetch was not sent, and if the breaker ended it while it waited. */
       readonly replica: string | undefined;
       readonly retryAfterSeconds?: number;
+      /** Of a mutation whose response has arrived, but cannot be read. */
+      readonly writePosition?: string | undefined;
     }
   /** Not a failure of the subgraph: not sent before the deadline, or the client disconnected, which then gets no code. */
   | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" };
@@ -144,7 +146,10 @@ export function createSubgraphClient(
       const encoding = result.headers["content-encoding"];
       if (encoding === undefined) return toReply(result, result.body);
       const decompressed = await decompressResponse(result.body, String(encoding), bodyBytesMax);
-      if (decompressed instanceof UndecodableBody) return failed(decompressed.code, decompressed, result.replica);
+      if (decompressed instanceof UndecodableBody) {
+        const { writePosition } = toReply(result, result.body);
+        return { ...failed(decompressed.code, decompressed, result.replica), writePosition };
+      }
       return toReply(result, decompressed);
     } catch (error) {
       // For example a line break in a header.
@@ -194,7 +199,10 @@ function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || (result.reason !== "overloaded" && result.reason !== "breaker-open");
 }
 
-function toReply({ replica, status, headers }: UpstreamResponse<Buffer>, body: Buffer): HttpReply {
+function toReply(
+  { replica, status, headers }: UpstreamResponse<Buffer>,
+  body: Buffer,
+): Extract<HttpReply, { readonly kind: "response" }> {
   const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
   return {
     kind: "response",

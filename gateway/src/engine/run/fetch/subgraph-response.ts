@@ -110,11 +110,10 @@ function readGraphqlResponse(
   const form = wantsCaching ? undefined : responseForm;
   const byForm = form && readByForm(reply.body, form);
   const body = byForm ?? parseObject(reply.body);
-  if (body === undefined || !("data" in body || "errors" in body)) {
-    const code = statusCodes.get(status);
-    if (code !== undefined) return { kind: "graphql", data: null, errors: [toError(code)], replica: reply.replica };
-    if (body === undefined) return unusable("no JSON object", reply);
-  }
+  const code = statusCodes.get(status);
+  if (code !== undefined && !isGraphql(body))
+    return { kind: "graphql", data: null, errors: [toError(code)], replica: reply.replica };
+  if (body === undefined) return unusable("no JSON object", reply);
   const data = body["data"] ?? null;
   const errors = readErrors(body["errors"] ?? [], policy);
   if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
@@ -141,6 +140,13 @@ const statusCodes: ReadonlyMap<number, ClientCode> = new Map([
   [401, "UNAUTHENTICATED"],
   [403, "FORBIDDEN"],
 ]);
+
+/** Other servers send `errors` too (JSON:API), but without messages. */
+function isGraphql(body: Json | undefined): boolean {
+  const { data, errors } = body ?? {};
+  if (!Array.isArray(errors)) return isJsonObject(data);
+  return errors.some((error) => isJsonObject(error) && typeof error["message"] === "string");
+}
 
 function toError(code: ClientCode): SubgraphError {
   return { message: "", path: undefined, extensions: { code }, public: { code, message: undefined, extensions: {} } };
