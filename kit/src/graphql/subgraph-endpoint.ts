@@ -23,7 +23,7 @@ import { hasInexactNumber } from "../json/exact-json.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
 import { findPosition, findPositionIncluding, writePositionHeader } from "../consistency/write-position-header.ts";
 import type { Writer } from "../postgres/postgres.ts";
-import { requireWaiting } from "../postgres/waiting-caller.ts";
+import { currentCaller, leftBy, requireWaiting } from "../postgres/waiting-caller.ts";
 import { runInWriteScope } from "../postgres/write-scope.ts";
 import { invalidTokenChallenge } from "../http/challenges.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
@@ -83,6 +83,7 @@ function createApolloServer<Context extends object>(
     ApolloServerPluginInlineTraceDisabled(),
     createFailureReporter(o.failures),
     createPositionReporter(),
+    createSizeReporter(),
     createCacheReporter(),
   ];
   if (o.observer) plugins.push(createGraphqlObserver(o.observer, schema));
@@ -180,6 +181,21 @@ function createCacheReporter(): ApolloServerPlugin<EndpointContext> {
         const cache = contextValue.cacheRecord?.read();
         if (cache === undefined || body.kind !== "single" || body.singleResult.errors) return;
         body.singleResult.extensions = { ...body.singleResult.extensions, cache };
+      },
+    }),
+  };
+}
+
+/** Of a response in which resolvers have left out values (`hasBytesFor`). */
+function createSizeReporter(): ApolloServerPlugin<EndpointContext> {
+  return {
+    requestDidStart: async () => ({
+      async willSendResponse({ response: { body } }) {
+        const caller = currentCaller();
+        if (caller === undefined || caller.hasWritten || caller.bytesLeft >= 0 || body.kind !== "single") return;
+        const { code, message } = leftBy(caller);
+        if (body.singleResult.errors?.some(({ extensions }) => extensions?.["code"] === code)) return;
+        body.singleResult.errors = [...(body.singleResult.errors ?? []), { message, extensions: { code } }];
       },
     }),
   };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import pg from "pg";
 import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -79,7 +80,7 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
 
   function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
     return createWriter(onWrite, (name, text, values, isRead) => {
-      const query = { name, text, values: [...values] };
+      const query = { name: toPreparedName(name), text, values: [...values] };
       const run = async () => {
         if (!acquired) return withConnection((client) => (isRead ? client : beginWrite(client)).query(query), isRead);
         requireWaiting();
@@ -125,6 +126,16 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
     readPool: () => pool.readState(),
     close: () => pool.close(),
   };
+}
+
+/** PostgreSQL ignores what follows: two longer names would be one. */
+const nameCharsMax = 63;
+const nameHashChars = 16;
+
+function toPreparedName(name: string): string {
+  if (name.length <= nameCharsMax) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, nameHashChars);
+  return `${name.slice(0, nameCharsMax - nameHashChars - 1)}-${hash}`;
 }
 
 function rethrowExplained(error: unknown, statement: string): never {

@@ -49,6 +49,17 @@ export function takeBytes(bytes: number): void {
   requireWaiting(caller);
 }
 
+/**
+ * For a value that may be in the response several times, under several aliases: if false, leave it out. It does not throw, since an error of each of a
+ * million fields takes longer than the fields: the GraphQL endpoint adds one error to the response.
+ */
+export function hasBytesFor(value: string): boolean {
+  const caller = currentCaller();
+  if (caller === undefined || caller.hasWritten) return true;
+  caller.bytesLeft -= value.length;
+  return caller.bytesLeft >= 0;
+}
+
 /** @throws CallerLeft if the caller has disconnected, or its deadline has passed, or it has read more than `readBytesMax`. */
 export function requireWaiting(caller = currentCaller()): void {
   if (caller === undefined || caller.hasWritten) return;

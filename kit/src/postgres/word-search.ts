@@ -18,3 +18,11 @@ export function matchesWords(column: string, placeholder: string): string {
   const fold = (text: string) => `lower(${text} collate pg_unicode_fast)`;
   return `to_tsvector('simple', ${fold(column)}) @@ to_tsquery('simple', ${fold(`${placeholder}::text`)})`;
 }
+
+/**
+ * The same order of ids, but of an expression that no index has. Otherwise PostgreSQL, which expects many matches of every prefix, scans the rows in
+ * the order of their ids until a page is full: for a word that no text has, it reads and splits every text, at a million for ten seconds.
+ */
+export function orderAfterSearch(orderById: string): string {
+  return orderById.replace(/^id /, "id + 0 ");
+}

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 import type { RouteDeclaration } from "./routes.ts";
 
@@ -76,6 +77,8 @@ export class SharedMissingError extends AppError {
 
   constructor({ code, message }: AppError, groups: readonly string[]) {
     super(code, message);
+    // Throws for an invalid name here, in the handler: when the response is written, nothing would catch it, and the process would end.
+    writeGroups(groups);
     this.groups = groups;
   }
 }
@@ -90,6 +93,7 @@ export function toMissingHeaders(groups: readonly string[]): Readonly<Record<str
 
 /** The minimum that every cache supports (RFC 9875, 2 and 3). */
 const groupsMax = 32;
+const groupCharsMax = 32;
 const groupNamePattern = /^[ !\x23-\x5b\x5d-\x7e]{1,32}$/;
 
 /** A list of strings (RFC 9651, 3.1). @throws Error for more than 32 names, or one that is not a group name. */
@@ -97,6 +101,13 @@ export function writeGroups(groups: readonly string[]): string {
   const isValid = groups.length <= groupsMax && groups.every((group) => isGroupName(group));
   if (!isValid) throw new Error(`invalid cache groups: ${groups.join(" ")}`);
   return groups.map((group) => `"${group}"`).join(", ");
+}
+
+/** The id is hashed if the name were too long: an id that a client sends can have 19 digits. A collision would only invalidate one response too many. */
+export function nameGroup(prefix: string, id: string): string {
+  const name = `${prefix}${id}`;
+  if (name.length <= groupCharsMax) return name;
+  return `${prefix}${createHash("sha256").update(id).digest("hex")}`.slice(0, groupCharsMax);
 }
 
 export function isGroupName(name: string): boolean {

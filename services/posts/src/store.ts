@@ -6,7 +6,7 @@ import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributar
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Writer } from "@tributary/kit/postgres/postgres";
-import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
+import { matchesWords, orderAfterSearch, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   type BriefPost,
   changesFormatAlone,
@@ -143,10 +143,11 @@ function createLists(database: Database) {
     }
     if (sort !== undefined) nameParts.push(sort);
     const where = wheres.join(" and ");
-    let text = `select ${selected} from posts where ${where} order by ${keyset.orderBy} limit $2`;
+    const orderBy = search === undefined ? keyset.orderBy : orderAfterSearch(keyset.orderBy);
+    let text = `select ${selected} from posts where ${where} order by ${orderBy} limit $2`;
     const { limit, bytesMax } = request;
     if (limit > unmeasuredRowsMax && bytesMax !== undefined) {
-      const page = `select * from posts where ${where} order by ${keyset.orderBy} limit $2`;
+      const page = `select * from posts where ${where} order by ${orderBy} limit $2`;
       text = toSqlWithinBytes(page, selected, keyset.orderBy, `$${values.push(bytesMax)}`);
       nameParts.push("within");
     }
@@ -231,14 +232,14 @@ function restorePost(stored: Stored<Post>): Post {
 }
 
 /**
- * Ends a page after the row whose text reaches `bytesMax` bytes (a placeholder, such as `$4`): a hundred of the longest posts have 40 MB,
- * and a response contains at most 1 MiB of them. octet_length() does not read the texts.
+ * Ends a page after the row whose text exceeds `bytesMax` bytes (a placeholder, such as `$4`), so that `cutPage` sees that the page was cut: a hundred
+ * of the longest posts have 40 MB, and a response contains at most 1 MiB of them. octet_length() does not read the texts.
  */
 function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytesMax: string): string {
   return `select ${selected} from (
     select *, sum(octet_length(body)) over (order by ${orderBy} rows between unbounded preceding and 1 preceding) as bytes_before
     from (${page}) as page
-  ) as page where coalesce(bytes_before, 0) < ${bytesMax} order by ${orderBy}`;
+  ) as page where coalesce(bytes_before, 0) <= ${bytesMax} order by ${orderBy}`;
 }
 
 /** The name of the prepared statement: it differs for each SQL text, thus for each set of changed columns and each new status. */

@@ -61,7 +61,9 @@ const httpUrlPattern =
 export const avatarUrl = z
   .string("An avatar is an http(s) address.")
   .max(2_048, "An address has at most 2,048 characters.")
-  .refine(isHttpUrl, { error: "An avatar is an http(s) address.", params: { code: "url" } });
+  .refine(isHttpUrl, { error: "An avatar is an http(s) address.", params: { code: "url" } })
+  // The scheme has no case (RFC 3986, 3.1); the constraint of the table and the REST reference have it in lower case.
+  .transform((address) => address.replace(/^https?/i, (scheme) => scheme.toLowerCase()));
 
 export const prefs = z.strictObject({
   locale: z

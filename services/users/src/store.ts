@@ -8,7 +8,7 @@ import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { violates } from "@tributary/kit/postgres/postgres";
-import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
+import { matchesWords, orderAfterSearch, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   formerUserName,
   type NewUser,
@@ -100,7 +100,8 @@ function createReads(database: Database) {
       nameParts.push("search");
     }
     if (sort !== undefined) nameParts.push(sort);
-    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
+    const orderBy = search === undefined ? keyset.orderBy : orderAfterSearch(keyset.orderBy);
+    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${orderBy} limit $2`;
     return toPage(await database.rows<Row>(nameParts.join("-"), text, values), request);
   }
 }

@@ -62,9 +62,10 @@ export function createActions(store: Store) {
       identity: Identity,
       id: string,
       precondition: () => Precondition = () => anyVersion,
+      unmodifiedSince?: Date,
     ): Promise<SpareGadget> {
       const { userId } = requireAnyScope(identity, "gadget-shop:write");
-      const deleted = await store.deleteRow(id, { authorId: userId, versions: precondition() });
+      const deleted = await store.deleteRow(id, { authorId: userId, versions: precondition(), unmodifiedSince });
       if (deleted !== undefined) return deleted;
       // Throws the reason why no row matched, unless only the version differs.
       await requireWritable(identity, id);

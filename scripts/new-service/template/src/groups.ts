@@ -2,6 +2,7 @@
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
+import { nameGroup } from "@tributary/kit/rest/caching";
 import type { ServiceCaching } from "@tributary/kit/service/service";
 // BEGIN parent
 import type { SpareGadgetFilters } from "./model.ts";
@@ -16,13 +17,13 @@ interface RecordedRow {
 }
 
 export function groupsOfOne({ id }: { readonly id: string }): readonly string[] {
-  return isRowId(id) ? [`gadget-shop:${id}`] : [];
+  return isRowId(id) ? [nameGroup("gadget-shop:", id)] : [];
 }
 
 // BEGIN parent
 /** A malformed id has no group: its list remains empty. */
 export function groupsOfList({ parentThingId }: SpareGadgetFilters = {}): readonly string[] {
-  if (parentThingId !== undefined) return isRowId(parentThingId) ? [`gadget-shop:on-${parentThingId}`] : [];
+  if (parentThingId !== undefined) return isRowId(parentThingId) ? [nameGroup("gadget-shop:on-", parentThingId)] : [];
   return ["gadget-shop"];
 }
 // END parent

@@ -125,6 +125,11 @@ interface WriteConditions {
   readonly versions: Precondition;
 }
 
+interface DeletionConditions extends WriteConditions {
+  /** In whole seconds, like the HTTP header, so the row's time is compared without its milliseconds. */
+  readonly unmodifiedSince?: Date | undefined;
+}
+
 function createWrites(database: Database) {
   return {
     /**
@@ -162,10 +167,15 @@ function createWrites(database: Database) {
     },
 
     /** @returns the deleted row; undefined in the same cases as `updateRow`. */
-    async deleteRow(id: string, { authorId, versions }: WriteConditions): Promise<SpareGadget | undefined> {
+    async deleteRow(
+      id: string,
+      { authorId, versions, unmodifiedSince }: DeletionConditions,
+    ): Promise<SpareGadget | undefined> {
       if (!isRowId(id)) return undefined;
-      const text = `delete from spare_gadgets where id = $1 and ${versionIsAccepted} and author_id = $4 returning ${columns}`;
-      const [row] = await database.write<SpareGadget>("delete-row", text, [id, ...toVersionValues(versions), authorId]);
+      const text = `delete from spare_gadgets where id = $1 and ${versionIsAccepted} and author_id = $4
+        and ($5::timestamptz is null or date_trunc('second', updated_at) <= $5) returning ${columns}`;
+      const values = [id, ...toVersionValues(versions), authorId, unmodifiedSince ?? null];
+      const [row] = await database.write<SpareGadget>("delete-row", text, values);
       return row;
     },
   };

@@ -21,11 +21,7 @@ const versions = ["v1", "v2"] as const;
 test("shared caches may store every read, and a conditional request gets 304", async () => {
   for (const path of ["/v1/spare-gadgets/1", "/v2/spare-gadgets/1", "/v1/spare-gadgets", "/v2/spare-gadgets?limit=2"]) {
     const first = await service.rest("GET", path);
-    expect([path, first.status, first.headers.get("cdn-cache-control")]).toEqual([
-      path,
-      200,
-      "public, max-age=10",
-    ]);
+    expect([path, first.status, first.headers.get("cdn-cache-control")]).toEqual([path, 200, "public, max-age=10"]);
     const again = await service.rest("GET", path, { headers: { "if-none-match": etagOf(first) } });
     expect([path, again.status]).toEqual([path, 304]);
   }

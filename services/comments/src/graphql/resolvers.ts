@@ -2,6 +2,7 @@
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { toPage } from "@tributary/kit/lists/keyset";
+import { hasBytesFor } from "@tributary/kit/postgres/waiting-caller";
 import { readCommentChange, readCommentFilters, readNewComment } from "../model.ts";
 import type { Resolvers } from "./schema-types.ts";
 
@@ -18,6 +19,8 @@ export const resolvers: Resolvers = {
   },
   Comment: {
     __resolveReference: ({ id }, { loaders }) => loaders.comment.load(id),
+    // Each alias is another copy in the response.
+    body: ({ body }) => (body === null || hasBytesFor(body) ? body : null),
     author: ({ authorId }) => ({ id: authorId }),
     post: ({ postId }) => ({ id: postId }),
   },

@@ -2,7 +2,7 @@
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { cutPage, type ListPage } from "@tributary/kit/lists/keyset";
-import { requireWaiting, takeBytes } from "@tributary/kit/postgres/waiting-caller";
+import { hasBytesFor, requireWaiting, takeBytes } from "@tributary/kit/postgres/waiting-caller";
 import { selectsField } from "@tributary/kit/graphql/selected-fields";
 import type { GraphQLResolveInfo } from "graphql";
 import { renderHtml } from "../html.ts";
@@ -25,11 +25,22 @@ export const resolvers: Resolvers = {
   },
   Post: {
     __resolveReference: ({ id }, { loaders }, info) => loaders[extentOf(info)].post.load(id),
-    body: textOf,
-    content: contentOf,
+    // Each alias of a text is another copy in the response.
+    body(post) {
+      const text = textOf(post);
+      return text === null || hasBytesFor(text) ? text : null;
+    },
+    content(post) {
+      const content = contentOf(post);
+      return content === null || hasBytesFor("") ? content : null;
+    },
     author: (post) => ({ id: post.authorId }),
   },
   PostContent: {
+    text({ text }) {
+      takeBytes(text.length);
+      return text;
+    },
     html({ text }) {
       // It can have five times the length of the text.
       requireWaiting();

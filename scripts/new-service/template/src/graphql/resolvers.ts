@@ -30,8 +30,8 @@ export const resolvers: Resolvers = {
   ParentThing: {
     __resolveReference: ({ id }) => ({ id }),
     spareGadgets: async ({ id }, args, { cursors, loaders }) => {
-      // The same list and name as Query.spareGadgets with this parent thing, so a cursor of one field is valid for the other.
-      const list = nameList("spare-gadgets", { parentThingId: id });
+      // Another name than that of Query.spareGadgets: REST writes backward cursors for that list, and this field does not support them.
+      const list = nameList("ParentThing.spareGadgets", { id });
       const request = readConnectionRequest(args, cursors, list);
       // One more than the page: its presence means that there is a next page.
       const onePageAndNext = { parentThingId: id, limit: request.limit + 1, afterId: request.position?.id ?? null };

@@ -5,6 +5,7 @@ import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { requireBody } from "@tributary/kit/rest/body";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
+import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
 import { readFilters, respondWithList } from "@tributary/kit/rest/lists";
 import { type Handlers, type RestResponse, idOf } from "@tributary/kit/rest/rest-endpoint";
 import type { Actions } from "../actions.ts";
@@ -73,7 +74,8 @@ export function createHandlers(
     async deleteSpareGadget(request) {
       // A client may delete without reading first, so If-Match is optional.
       const precondition = () => readPrecondition(request.header, "optional");
-      const deleted = await actions.delete(request.identity, idOf(request), precondition);
+      const unmodifiedSince = readUnmodifiedSince(request.header);
+      const deleted = await actions.delete(request.identity, idOf(request), precondition, unmodifiedSince);
       return { status: 204, invalidates: groupsOfWrite(deleted) };
     },
   };
