@@ -269,6 +269,12 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
       1_000_000,
       "entries of one list, fields of one object or arguments of one field, in a document",
     ),
+    pageEntriesMax: limit(
+      "PAGE_ENTRIES_MAX",
+      100_000,
+      1_000_000_000,
+      "entries of all lists of an operation by `first` and `last`, those of lists in lists multiplied",
+    ),
     valueDepthMax: limit(
       "VALUE_DEPTH_MAX",
       100,

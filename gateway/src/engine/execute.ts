@@ -14,7 +14,8 @@ import type { ExecuteOptions, ExecutionRequest, ExecutionResult } from "./execut
 import type { OperationIdentity } from "../observations.ts";
 import { type OperationReceipts, readOperationReceipts } from "./parse/operation-receipts.ts";
 import { readVariables } from "./parse/operation.ts";
-import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import type { ValidatedOperation, Variables } from "./parse/validated-operation.ts";
+import { Rejection } from "../errors/rejections.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
 import { FetchReports } from "./run/fetch/fetch-reports.ts";
 import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
@@ -38,8 +39,9 @@ export async function execute(
     identity = operation.identity;
     if (record) record.validated = operation;
     request.rejectBlocked?.(identity);
-    const variables = coerceVariables(stages.apiSchema, operation, request);
+    const variables = coerceVariables(stages.apiSchema, operation, request, validation.hidesSchema);
     if (variables instanceof InvalidOperation) return { kind: "invalid", operation: variables };
+    rejectLargePages(operation, variables, validation.pageEntriesMax);
     const deprecations = operation.findDeprecations?.(variables);
     if (record) record.deprecations = deprecations;
     // Before the plan stage, so that the time of planning counts. The client is watched from the first fetch on.
@@ -97,13 +99,22 @@ export async function execute(
   }
 }
 
+/** A service may have to create all entries for one fetch, on one thread. @throws Rejection */
+function rejectLargePages({ estimateEntries }: ValidatedOperation, variables: Variables, entriesMax = Infinity): void {
+  const entries = estimateEntries?.(variables) ?? 0;
+  if (entries <= entriesMax) return;
+  const message = `The lists of the operation can have ${entries} entries, by \`first\` and \`last\`; the limit is ${entriesMax}. Request smaller pages.`;
+  throw new Rejection("PAGE_LIMIT_EXCEEDED", message, {}, { extensions: { entries, entriesMax } });
+}
+
 /** Their CPU time is counted if that of the body or the document is: they are large, or the document is new. Others take almost none. */
 function coerceVariables(
   apiSchema: Generation["stages"]["apiSchema"],
   operation: ValidatedOperation,
   { graphql: { variables = {} }, cpu }: ExecutionRequest,
+  hidesSchema: boolean | undefined,
 ) {
-  const coerce = () => readVariables(apiSchema, operation, variables);
+  const coerce = () => readVariables(apiSchema, operation, variables, hidesSchema);
   return cpu.documentCpuMs > 0 ? countCpu(cpu, coerce) : coerce();
 }
 

@@ -44,6 +44,7 @@ export const codes = {
   ROOT_FIELD_LIMIT_EXCEEDED: invalid("The operation has too many root fields."),
   DIRECTIVE_LIMIT_EXCEEDED: invalid("The operation has too many directives."),
   LIST_LIMIT_EXCEEDED: invalid("A list in the document is too long."),
+  PAGE_LIMIT_EXCEEDED: invalid("The lists of the operation can have too many entries."),
   LENGTH_LIMIT_EXCEEDED: invalid("The names and values of the operation are too long."),
   BAD_USER_INPUT: invalid("A value is not valid."),
   BLOCKED: describe("parse", statuses.blocked, "The operator has blocked this request."),
@@ -55,6 +56,7 @@ export const codes = {
   PERSISTED_QUERY_NOT_FOUND: describe("parse", statuses.unknownHash, "PersistedQueryNotFound"),
 
   INTROSPECTION_TOO_LARGE: describe("plan", statuses.invalid, "The introspection result is too large."),
+  RESULT_TOO_LARGE: describe("plan", statuses.invalid, "The result of the operation is too large. Select less."),
   OPERATION_TOO_COMPLEX: describe("plan", statuses.invalid, "The operation is too complex to be planned."),
 
   RATE_LIMITED: describe("plan", statuses.rateLimited, "The rate limit is exceeded."),

@@ -22,6 +22,8 @@ const problemsMax = 100;
 /** Of one extension. One with more is left out. */
 const valuesMax = 1_000;
 const depthMax = 20;
+/** Names and texts of one extension: one error can be at 100 fields. */
+const charactersMax = 10_000;
 /** The gateway writes these itself, and a stack trace is never for clients. */
 const ownExtensions: ReadonlySet<string> = new Set(["code", "service", "problems", "stacktrace", "exception"]);
 
@@ -61,7 +63,7 @@ function pickExtensions(
   if (problems) picked["problems"] = problems;
   for (const name of names) {
     const value = Object.hasOwn(extensions, name)
-      ? copyBounded(extensions[name], { valuesLeft: valuesMax }, 0)
+      ? copyBounded(extensions[name], { valuesLeft: valuesMax, charactersLeft: charactersMax }, 0)
       : undefined;
     if (value !== undefined) picked[name] = value;
   }
@@ -82,15 +84,21 @@ function toText(value: unknown): string {
 }
 
 /** Texts are cut. Undefined for a value that is too large, too deep, or no JSON that a double can represent. */
-function copyBounded(value: unknown, budget: { valuesLeft: number }, depth: number): unknown {
+function copyBounded(value: unknown, budget: { valuesLeft: number; charactersLeft: number }, depth: number): unknown {
   if (--budget.valuesLeft < 0 || depth > depthMax) return undefined;
-  if (typeof value === "string") return value.slice(0, messageCharactersMax);
+  if (typeof value === "string") {
+    const text = value.slice(0, messageCharactersMax);
+    return (budget.charactersLeft -= text.length) < 0 ? undefined : text;
+  }
   if (typeof value === "bigint" || value === Infinity || value === -Infinity) return undefined;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const entries = value.slice(0, valuesMax + 1).map((entry: unknown) => copyBounded(entry, budget, depth + 1));
     return entries.includes(undefined) ? undefined : entries;
   }
-  const members = Object.entries(value).map(([key, member]) => [key, copyBounded(member, budget, depth + 1)] as const);
+  const members = Object.entries(value).map(([key, member]) => {
+    budget.charactersLeft -= key.length;
+    return [key, budget.charactersLeft < 0 ? undefined : copyBounded(member, budget, depth + 1)] as const;
+  });
   return members.some(([, member]) => member === undefined) ? undefined : Object.fromEntries(members);
 }

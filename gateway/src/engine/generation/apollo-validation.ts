@@ -58,6 +58,9 @@ export interface DocumentValidator {
   /** @throws Rejection */
   validate(request: OperationRequest): Promise<ValidatedOperation | InvalidOperation>;
   close(): Promise<void>;
+  /** Messages to clients suggest no names of the schema. */
+  readonly hidesSchema?: boolean;
+  readonly pageEntriesMax?: number;
 }
 
 export interface DocumentValidatorOptions {
@@ -153,7 +156,12 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
     return new InvalidOperation(errors);
   }
 
-  return { validate, close: () => server.stop() };
+  return {
+    validate,
+    close: () => server.stop(),
+    hidesSchema: !o.introspection,
+    pageEntriesMax: o.operationLimits.pageEntriesMax,
+  };
 }
 
 function rejectSyntax(error: GraphQLError): InvalidOperation {

@@ -30,6 +30,8 @@ export interface OperationLimits {
   readonly directivesMax: number;
   /** Also fields of one object, and arguments of one field or directive. */
   readonly listEntriesMax: number;
+  /** By `first` and `last`, those of lists in lists multiplied. Only known with the variables (list-estimate.ts). */
+  readonly pageEntriesMax: number;
   /** Also levels of lists in the type of one variable. */
   readonly valueDepthMax: number;
   /** Fields, spreads and inline fragments. */

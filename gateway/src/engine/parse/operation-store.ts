@@ -3,6 +3,7 @@ import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bound
 import type { DeprecatedElements } from "@tributary/kit/federation/deprecated-elements";
 import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from "graphql";
 import { createDeprecationFinder } from "./deprecations.ts";
+import { createListEstimate } from "./list-estimate.ts";
 import { withoutIncrementalDirectives } from "./incremental-delivery.ts";
 import { noPriorities, priorityOfOperation, type RootFieldPriorities } from "./operation-priority.ts";
 import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
@@ -121,6 +122,7 @@ export function createOperationStore({
       identity: identifyOperation(operation, stored.hash),
       priority: priorityOfOperation(operation, document, rootFieldPriorities),
       findDeprecations: createDeprecationFinder(apiSchema, deprecatedElements, inline, inlineOperation),
+      estimateEntries: createListEstimate(apiSchema, inline, inlineOperation),
       addRetainedBytes(bytes) {
         // The document may have been evicted, and added again, while a request uses this operation.
         if (bySource.get(source) === stored) bySource.addWeight(source, bytes);

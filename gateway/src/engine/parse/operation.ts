@@ -51,15 +51,18 @@ function describeMissing(operationName: string | undefined): string {
 }
 
 const none: readonly never[] = [];
+const suggestion = / ?Did you mean(.+?)\?$/s;
 
 /**
  * Checks that the variables can be coerced (GraphQL spec, "CoerceVariableValues").
+ * @param hidesSchema whether messages must suggest no names.
  * @returns the client's values, not coerced; bigints are converted if coercion rejects them. Otherwise the first 50 errors.
  */
 export function readVariables(
   schema: GraphQLSchema,
   validated: ValidatedOperation,
   variables: Variables,
+  hidesSchema = false,
 ): Variables | InvalidOperation {
   if (findProblems(schema, validated, variables).length === 0) return variables;
   const converted = convertBigInts(schema, validated, variables);
@@ -68,7 +71,11 @@ export function readVariables(
   const code = "BAD_USER_INPUT";
   // With this code no problem is a bug.
   const onBug = () => undefined;
-  const errors = problems.map((problem) => maskLibraryError({ ...problem, extensions: { code } }, problem, onBug));
+  const errors = problems.map((problem) => {
+    // As Apollo Server does for documents (`hideSchemaDetailsFromClientErrors`).
+    const message = hidesSchema ? problem.message.replace(suggestion, "") : problem.message;
+    return maskLibraryError({ ...problem, message, extensions: { code } }, problem, onBug);
+  });
   return new InvalidOperation(errors);
 }
 

@@ -1,6 +1,7 @@
 // Stage 2 of 5: parse. The result: one operation of a validated document, without variables. All requests for the operation use the same object.
 import type { PriorityClass } from "@tributary/kit/admission/priority";
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
+import type { EstimateEntries } from "./list-estimate.ts";
 import type { OperationIdentity } from "../../observations.ts";
 import type { DeprecatedElement } from "@tributary/kit/federation/deprecated-elements";
 
@@ -23,6 +24,8 @@ export interface ValidatedOperation {
   readonly priority: PriorityClass;
   /** Undefined if no request for the operation can use a deprecated element. */
   readonly findDeprecations?: FindDeprecations | undefined;
+  /** Undefined if no field has a size of a page. */
+  readonly estimateEntries?: EstimateEntries | undefined;
   /** In the operation store, while the document is stored. Negative when a plan is freed. */
   addRetainedBytes(bytes: number): void;
 }

@@ -12,12 +12,13 @@ import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { FetchResult, GraphqlResponse, ResponsePath, SubgraphError } from "./fetch/subgraph-response.ts";
-import { visitTargets } from "./targets.ts";
+import { type VisitBudget, visitTargets } from "./targets.ts";
 
 /** The state of one request's run. Each accepted response adds to `root` or `dataJoins`, and to `fieldErrors`. */
 export interface RunState {
   readonly plan: CompiledPlan;
   readonly scope: RequestScope;
+  readonly visits?: VisitBudget | undefined;
   /** Empty unless the plan is merged. */
   readonly root: Record<string, unknown>;
   readonly dataJoins: (SourceDataJoin | undefined)[];

@@ -33,7 +33,7 @@ import { sendInOrder } from "./request-order.ts";
 import { forwardedTo, type RequestScope } from "./request-scope.ts";
 import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
 import type { FetchResult } from "./fetch/subgraph-response.ts";
-import { type ResponseTree, visitTargets } from "./targets.ts";
+import { createVisitBudget, type ResponseTree, visitTargets } from "./targets.ts";
 
 /** The fetched data. `root` and `dataJoins` are read through the layouts of the plan's positions. */
 export interface RunResult {
@@ -91,6 +91,7 @@ export function createRunStage(o: RunOptions): RunStage {
       plan,
       variables,
       scope,
+      visits: createVisitBudget(),
       root: {},
       dataJoins: [],
       lacksEntities: false,
@@ -285,8 +286,8 @@ function representationsOf(
   return set;
 }
 
-function treeOf({ plan, root, dataJoins }: Run): ResponseTree {
-  return { root, position: plan.root, dataJoins };
+function treeOf({ plan, root, dataJoins, visits }: Run): ResponseTree {
+  return { root, position: plan.root, dataJoins, visits };
 }
 
 /** Not memoized if it contains the client's variables, which are not among the sources. */

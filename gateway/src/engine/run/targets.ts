@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
 // data that is joined so far.
 import type { Json } from "@tributary/kit/json/json";
+import { Rejection } from "../../errors/rejections.ts";
 import type { FieldAccess, DataJoins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath, PathStep } from "../plan/compile/fetch-path.ts";
 
@@ -11,6 +12,22 @@ export interface ResponseTree {
   readonly root: Json;
   readonly position: ResponsePosition;
   readonly dataJoins: DataJoins;
+  /** Undefined in tests only. */
+  readonly visits?: VisitBudget | undefined;
+}
+
+/** Of one client request. An entity is visited wherever it occurs: lists in lists of the same few entities grow exponentially with the depth. */
+export interface VisitBudget {
+  left: number;
+}
+
+/** Two million objects take some 0.2 s. */
+const visitsMax = 2_000_000;
+/** A path for each object takes memory. */
+const visitsPerLocated = 20;
+
+export function createVisitBudget(): VisitBudget {
+  return { left: visitsMax };
 }
 
 interface Paths extends ReadonlyArray<FetchPath> {
@@ -40,10 +57,16 @@ interface BranchStep {
  * An entity is visited several times if it is joined to several objects. Nulls, scalars and lists deeper than the type are skipped; stage 5 reports
  * them. The recursion is never deeper than the plan.
  */
-export function visitTargets({ root, position, dataJoins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
+export function visitTargets(
+  { root, position, dataJoins, visits }: ResponseTree,
+  paths: Paths,
+  visit: VisitTarget,
+): void {
   walk(root, position, position.listDepth, pathTreeOf(paths), {
     dataJoins,
     visit,
+    visits,
+    weight: 1,
     path: undefined,
     objects: undefined,
   });
@@ -51,7 +74,7 @@ export function visitTargets({ root, position, dataJoins }: ResponseTree, paths:
 
 /** As `visitTargets`, with the objects from the root to each target, which is the last one. */
 export function visitTargetsFromRoot(
-  { root, position, dataJoins }: ResponseTree,
+  { root, position, dataJoins, visits }: ResponseTree,
   paths: Paths,
   visit: (objects: readonly TypedObject[]) => void,
 ): void {
@@ -59,6 +82,8 @@ export function visitTargetsFromRoot(
   walk(root, position, position.listDepth, pathTreeOf(paths), {
     dataJoins,
     visit: () => visit(objects),
+    visits,
+    weight: 1,
     path: undefined,
     objects,
   });
@@ -72,6 +97,8 @@ export interface TypedObject {
 interface Walk {
   readonly dataJoins: DataJoins;
   readonly visit: VisitTarget;
+  readonly visits: VisitBudget | undefined;
+  readonly weight: number;
   /** Of the current value: planner keys and list indexes. Undefined unless it is needed: it takes time. */
   readonly path: (string | number)[] | undefined;
   /** From the root to the current one. Undefined unless they are needed. */
@@ -94,6 +121,7 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
   const object = value as Json;
   const layout = position.layoutOf(object, o.dataJoins);
   if (!layout) return;
+  if (o.visits && (o.visits.left -= o.weight) < 0) throw new Rejection("RESULT_TOO_LARGE");
   const { isTarget, steps } = paths.branchOf(layout);
   o.objects?.push({ object, layout });
   if (isTarget) o.visit(object, layout, position);
@@ -145,11 +173,21 @@ export interface LocatedObject extends TypedObject {
 }
 
 /** As `visitTargets`, with each of their paths. Slower, so only after an error. */
-export function locateTargets({ root, position, dataJoins }: ResponseTree, paths: Paths): readonly LocatedObject[] {
+export function locateTargets(
+  { root, position, dataJoins, visits }: ResponseTree,
+  paths: Paths,
+): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
   const path: (string | number)[] = [];
   const visit: VisitTarget = (object, layout, positionHere) =>
     void located.push({ object, layout, position: positionHere, path: [...path] });
-  walk(root, position, position.listDepth, pathTreeOf(paths), { dataJoins, visit, path, objects: undefined });
+  walk(root, position, position.listDepth, pathTreeOf(paths), {
+    dataJoins,
+    visit,
+    visits,
+    weight: visitsPerLocated,
+    path,
+    objects: undefined,
+  });
   return located;
 }

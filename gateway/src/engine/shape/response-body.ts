@@ -7,7 +7,7 @@ import type { RunResult } from "../run/run.ts";
 import type { ResponsePath } from "../run/fetch/subgraph-response.ts";
 import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
-import { type FetchedData, type FieldProblem, isDataNull, writeData } from "./write-data.ts";
+import { type FetchedData, type FieldProblem, isDataNull, type IsExplained, writeData } from "./write-data.ts";
 
 export interface ShapedBody {
   /** JSON in UTF-8. */
@@ -37,15 +37,14 @@ export function writeResponseBody(plan: CompiledPlan, result: RunResult, explain
   const isOwn = !mayMemoize;
   out.rewind(0);
   out.writeRaw('{"data":');
-  const { problems, problemCount } = writeData(plan, result, out);
+  // A null that follows from a field error is no further error (GraphQL spec, "Handling Field Errors").
+  const { problems, problemCount } = writeData(plan, result, out, explainedBy(fieldErrors));
   out.writeRaw("}");
   const body = out.take();
   if (fieldErrors.length === 0 && problemCount === 0) return { body, isOwn, problems, summary: undefined };
-  const newProblems = withoutPropagatedNulls(problems, fieldErrors);
-  const errors = [...fieldErrors.map((error) => toClientError(error, explainFor)), ...newProblems.map(toProblemError)];
-  // Without new ones, the others most likely follow from the errors of fetches too.
+  const errors = [...fieldErrors.map((error) => toClientError(error, explainFor)), ...problems.map(toProblemError)];
   const unlistedCount = problemCount - problems.length;
-  const lastProblem = newProblems.at(-1);
+  const lastProblem = problems.at(-1);
   if (unlistedCount > 0 && lastProblem) errors.push(toCountError(unlistedCount, lastProblem));
   const outcome = isNull(body) ? "failed" : "partial";
   const bodyStart = Buffer.from(`{"errors":${JSON.stringify(errors)},`);
@@ -53,7 +52,7 @@ export function writeResponseBody(plan: CompiledPlan, result: RunResult, explain
     isOwn,
     summary: { outcome, codes: errors.map(({ extensions }) => extensions.code) },
     body: Buffer.concat([bodyStart, body.subarray(1)]),
-    problems: newProblems.filter(({ code }) => messages[code] === undefined),
+    problems: problems.filter(({ code }) => messages[code] === undefined),
   };
 }
 
@@ -80,14 +79,11 @@ function toCountError(count: number, { code }: FieldProblem): ClientError {
   return { message: `${count} more fields have an error.`, extensions: { code } };
 }
 
-/** Their nulls follow from the field error, and each field has one error (GraphQL spec, "Handling Field Errors"). */
-function withoutPropagatedNulls(
-  problems: readonly FieldProblem[],
-  fieldErrors: readonly FieldError[],
-): readonly FieldProblem[] {
-  if (fieldErrors.length === 0 || problems.length === 0) return problems;
-  const explainedPaths = createPathSet(fieldErrors);
-  return problems.filter(({ path }) => !explainedPaths.contains(path));
+/** Whether a null follows from one of them. Most results have no field error, and many with some have no such null. */
+function explainedBy(fieldErrors: readonly FieldError[]): IsExplained | undefined {
+  if (fieldErrors.length === 0) return undefined;
+  let explainedPaths: ReturnType<typeof createPathSet> | undefined;
+  return (path) => (explainedPaths ??= createPathSet(fieldErrors)).contains(path);
 }
 
 function createPathSet(fieldErrors: readonly FieldError[]) {

@@ -4,6 +4,7 @@
 import type { Json } from "@tributary/kit/json/json";
 import { findSpanSource } from "@tributary/kit/json/json-span";
 import type { ClientCode } from "../../errors/codes.ts";
+import { Rejection } from "../../errors/rejections.ts";
 import type { ClientField, CompiledPlan, DataJoins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { RunResult } from "../run/run.ts";
 import type { ResponsePath } from "../run/fetch/subgraph-response.ts";
@@ -30,6 +31,10 @@ export interface WrittenData {
 
 /** Further problems are only counted, in `problemCount`. */
 const problemsMax = 100;
+/** Of problems that may follow from a field error, these are looked up. */
+const explanationsMax = 10_000;
+/** Of `data`. A few entities that refer to each other make a result of any size: 32 MB take some 0.4 s. */
+const resultBytesMax = 33_554_432;
 
 type ListShape = OutputShape & { kind: "list" };
 type ObjectShape = OutputShape & { kind: "object" };
@@ -45,12 +50,22 @@ interface Writer {
   service: string | undefined;
   readonly problems: FieldProblem[];
   problemCount: number;
+  readonly isExplained: IsExplained | undefined;
+  explanationsLeft: number;
 }
 
+/** Whether the null at this path follows from a field error. */
+export type IsExplained = (path: ResponsePath) => boolean;
+
 /** Or `null`, if a null propagates to it. */
-export function writeData({ root: position }: CompiledPlan, fetched: FetchedData, out: JsonBytes): WrittenData {
+export function writeData(
+  { root: position }: CompiledPlan,
+  fetched: FetchedData,
+  out: JsonBytes,
+  isExplained?: IsExplained,
+): WrittenData {
   const { root, dataJoins } = fetched;
-  const writer = createWriter(fetched, out);
+  const writer = createWriter(fetched, out, isExplained);
   const start = out.length;
   const layout = position.layoutOf(root, dataJoins);
   if (!layout || !writeFields(layout.fields, root, writer)) {
@@ -76,14 +91,16 @@ export function isDataNull(
   return !isWritten;
 }
 
-function createWriter({ dataJoins, lacksEntities }: FetchedData, out: JsonBytes): Writer {
-  return { out, dataJoins, lacksEntities, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
+function createWriter({ dataJoins, lacksEntities }: FetchedData, out: JsonBytes, isExplained?: IsExplained): Writer {
+  const problems = { problems: [], problemCount: 0, isExplained, explanationsLeft: explanationsMax };
+  return { out, dataJoins, lacksEntities, path: [], depth: 0, service: undefined, ...problems };
 }
 
 /** False means a null in a non-null position: the parent rewinds the buffer and becomes null itself, or returns false too. */
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, dataJoins, out } = writer;
+  if (out.length > resultBytesMax) throw new Rejection("RESULT_TOO_LARGE");
   // The object that has the field's value: the object itself (join index below 0), or what a fetch joined to it. Fields of one fetch are mostly
   // adjacent, so it is looked up once for them.
   let joinIndex = -1;
@@ -223,9 +240,16 @@ function writeNullIfNullable({ isNonNull }: OutputShape, { out }: Writer): boole
 }
 
 function recordProblem(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
-  writer.problemCount++;
-  if (writer.problems.length < problemsMax) {
-    writer.problems.push({ path: writer.path.slice(0, writer.depth), code, service: writer.service });
+  const { isExplained, problems } = writer;
+  // Most likely, so many follow from field errors.
+  if (isExplained && problems.length < problemsMax && writer.explanationsLeft === 0)
+    return writeNullIfNullable(shape, writer);
+  const path = writer.path.slice(0, writer.depth);
+  if (isExplained && problems.length < problemsMax) {
+    writer.explanationsLeft--;
+    if (isExplained(path)) return writeNullIfNullable(shape, writer);
   }
+  writer.problemCount++;
+  if (problems.length < problemsMax) problems.push({ path, code, service: writer.service });
   return writeNullIfNullable(shape, writer);
 }

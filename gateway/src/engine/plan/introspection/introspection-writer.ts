@@ -106,9 +106,11 @@ function findField(type: GraphQLObjectType, name: string): GraphQLField<unknown,
   return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name];
 }
 
-/** The arguments of introspection fields are strings and Booleans, whose JSON is also GraphQL. */
+/** The arguments of introspection fields are strings and Booleans, whose JSON is also GraphQL, except for unpaired surrogates: no name has them. */
 function describe({ responseName, field, args, below }: SelectedField): string {
-  const argTexts = Object.entries(args).map(([name, value]) => `${name}:${JSON.stringify(value)}`);
+  const argTexts = Object.entries(args).map(
+    ([name, value]) => `${name}:${JSON.stringify(typeof value === "string" ? value.toWellFormed() : value)}`,
+  );
   const argsText = argTexts.length > 0 ? `(${argTexts.join(" ")})` : "";
   const belowText = below ? `{${below.map(describe).join(" ")}}` : "";
   return `${responseName}:${field.name}${argsText}${belowText}`;
