@@ -85,6 +85,14 @@ test("the bundle has each document, with its last day and the text that the clie
   expect(bundle).toEqual({ format: "tributary-documents", version: 1, documents });
 });
 
+test("an operation that is in Apollo's manifest for two clients is one document of the bundle", () => {
+  const operation = { id: "a1", body: userPage, name: "UserPage", type: "query" };
+  const operations = [operation, { ...operation, clientName: "ios" }];
+  const text = JSON.stringify({ format: "apollo-persisted-query-manifest", version: 1, operations });
+  const { documents } = JSON.parse(printBundle(read({ ...web, [manifest]: text }).clients)) as { documents: unknown };
+  expect(documents).toEqual([expect.objectContaining({ id: "a1", text: userPage, operations: ["UserPage"] })]);
+});
+
 test("a bundle of files with problems is not printed: the problems are not redirected into its file", () => {
   const root = writeRepository({ ...web, "clients/web/3.json": "{" });
   let [printed, reported] = ["", ""];
@@ -182,6 +190,24 @@ test("npm run clients lists clients, and names each invalid operation with file,
       "2 clients, 4 operations: 2 problems.",
     ],
   });
+});
+
+test.each([
+  ["subscription S { a }", "S: The gateway has no subscriptions."],
+  ["mutation M { unknown }", "M: The gateway has no mutations."],
+  ["query A { a } fragment F on Query { a }", 'A: Fragment "F" is never used.'],
+  ["query A { a } { b: a }", "A: This anonymous operation must be the only defined operation."],
+  ["query A { a } query A { b: a }", 'A: There can be only one operation named "A".'],
+])("npm run clients reports what the gateway would refuse: %s", (document, problem) => {
+  const root = writeRepository({
+    ...web,
+    "supergraph/api.graphql": "type Query { a: Int } type Subscription { a: Int }",
+    [manifest]: JSON.stringify({ a1: document }),
+  });
+  const { code, lines } = list(root);
+  expect(code).toBe(1);
+  expect(lines).toContainEqual(expect.stringContaining(problem));
+  expect(new Set(lines).size).toBe(lines.length);
 });
 
 test("an operation that leaves a manifest at once is reported with the expiry to add, which repairs it", async () => {

@@ -49,6 +49,14 @@ describe("the configuration", () => {
     ]);
   });
 
+  test.each(["https://app.example/", "app.example", "https://App.example", "https://app.example/*", "https://*"])(
+    "CORS_ORIGINS with %s, which no browser sends, is refused",
+    (origin) => {
+      const read = () => readConfig({ ...enough, CORS_ORIGINS: `https://a.example,${origin}` });
+      expect(read).toThrow(`CORS_ORIGINS: ${JSON.stringify(origin)} has to be an origin`);
+    },
+  );
+
   test("the URL of the REST proxy is used without a slash at its end", () => {
     expect(readConfig({ ...enough, REST_PROXY_URL: "http://a/rest/" }).restProxyUrl).toBe("http://a/rest");
   });

@@ -165,6 +165,15 @@ test("a document is blocked by its SHA-256, however its letters are written", ()
   expect(check("cd".repeat(32))).not.toThrow();
 });
 
+test.each([
+  ..."Accept accept-language Content-Type content-language range cookie Origin referer user-agent".split(" "),
+  ..."cache-control pragma priority sec-fetch-site".split(" "),
+])("csrf.required_headers with %s, which a browser sends without a preflight, is refused", (name) => {
+  expect(problemsOf(`csrf: { required_headers: [x-csrf, ${name}] }`)).toEqual([
+    "gateway.yaml:1: csrf.required_headers[1]: is sent without a preflight, so it would permit any page",
+  ]);
+});
+
 describe("CORS", () => {
   test.each([
     "origins: ['*', { origin: https://a.example, allow_credentials: true }]",

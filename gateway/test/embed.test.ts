@@ -1,9 +1,14 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { createGateway } from "../src/embed.ts";
 import { writeSupergraph } from "./helpers/process.ts";
+import { toBundle } from "./helpers/trusted-documents.ts";
 import { composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 const silent = { LOG_LEVEL: "silent", ADMIN_PORT: "0" };
@@ -33,6 +38,33 @@ test("an embedded gateway serves by the program's server, and closes after the r
   expect(response.headers.get("connection")).toBe("close");
   server.close();
   await closed;
+});
+
+test("behind Express as the documentation describes it, a registered document is found by its id", async () => {
+  const subgraph = await startSubgraph({
+    name: "people",
+    typeDefs: "type Query { name: String }",
+    resolvers: { Query: { name: () => "Ada" } },
+  });
+  onTestFinished(() => subgraph.close());
+  const folder = mkdtempSync(join(tmpdir(), "gateway-embedded-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [bundle, settingsFile] = [join(folder, "documents.json"), join(folder, "gateway.yaml")];
+  writeFileSync(bundle, toBundle([{ id: "name-1", text: "query Name { name }" }]));
+  writeFileSync(settingsFile, `documents: { mode: enforce, file: ${bundle} }`);
+  const supergraphFile = writeSupergraph(composeSupergraph([subgraph]));
+  const gateway = await createGateway({ supergraphFile, settingsFile, variables: silent });
+  onTestFinished(() => gateway.close());
+  const documentation = readFileSync(join(import.meta.dirname, "../../docs/run-the-gateway.md"), "utf8");
+  const [, path = ""] = /app\.all\("(.+)", gateway\.handler\)/.exec(documentation) ?? [];
+  const server = express().all(path, gateway.handler).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await expect.poll(gateway.isReady).toBe(true);
+  for (const target of ["/graphql/name-1?variables={}", "/graphql?documentId=name-1"])
+    expect(await (await fetch(url + target)).json()).toEqual({ data: { name: "Ada" } });
+  expect((await fetch(`${url}/graphqlx`)).headers.get("content-type")).toContain("text/html");
 });
 
 test("middleware of the program that replaces `end` can keep the body of a response", async () => {

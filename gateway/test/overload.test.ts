@@ -243,6 +243,29 @@ test.each([
   await Promise.all(many);
 });
 
+test("a page can read the 503 above REQUESTS_IN_FLIGHT_MAX, and its Retry-After", async () => {
+  const gateway = await startOverloadable({ REQUESTS_IN_FLIGHT_MAX: "1", CORS_ORIGINS: "https://a.example" });
+  const held: (() => void)[] = [];
+  library.people.fault = (response) => void held.push(() => response.end('{"data":{"people":[]}}'));
+  onTestFinished(() => {
+    library.people.fault = undefined;
+  });
+  const first = gateway.send(query);
+  await expect.poll(() => held.length).toBe(1);
+  const rejections = ["https://a.example", "https://b.example"].map(async (origin) => {
+    const { status, headers } = await gateway.send(query, { headers: { origin } });
+    const exposed = headers.get("access-control-expose-headers")?.split(", ") ?? [];
+    return [status, headers.get("access-control-allow-origin"), exposed.includes("retry-after")];
+  });
+  const outcomes = await Promise.all(rejections);
+  for (const respond of held) respond();
+  await first;
+  expect(outcomes).toEqual([
+    [503, "https://a.example", true],
+    [503, null, false],
+  ]);
+});
+
 const postHead = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
 
 test("bodies above GRAPHQL_BODIES_BYTES_MAX: the address with most gets a 408, and others are received", async () => {

@@ -18,9 +18,10 @@ import type { GatewayObservation } from "../src/observations.ts";
 import { createSettingsStore } from "../src/settings-store.ts";
 import { parseSettings } from "../src/settings/parse-settings.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
-import { createTestPlannerPool, startGateway } from "./helpers/gateway.ts";
+import { createTestPlannerPool, readGraphqlResponse, startGateway } from "./helpers/gateway.ts";
 import { type BundleEntry, startTrustedGateway, toBundle, type TrustedPlatform } from "./helpers/trusted-documents.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
+import { sendRaw } from "./helpers/raw-http.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
 setFlagsFromString("--expose-gc");
@@ -121,6 +122,29 @@ test("without registered documents, ids are members without a meaning", async ()
   expect(await send("/graphql", { documentId: "person-1", doc_id: "1", query: other })).toEqual([200, undefined]);
   expect(await send("/graphql/person-1")).toEqual([404, "NOT_FOUND"]);
   await gateway.drain();
+});
+
+test.each(["off", "log"])("with mode %s, an id is 503 until a bundle is loaded", async (mode) => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-unloaded-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [bundle, settings] = [join(folder, "documents.json"), join(folder, "gateway.yaml")];
+  writeFileSync(settings, `documents: { mode: ${mode}, file: ${bundle} }`);
+  const environment = { SETTINGS_FILE: settings };
+  const gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment });
+  onTestFinished(() => gateway.drain());
+  const send = async (body: object) => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const response = await readGraphqlResponse(await fetch(`${gateway.url}/graphql`, init));
+    return [response.status, response.headers.get("retry-after"), codeOf(response)];
+  };
+  const unloaded = [503, "1", "SERVICE_UNAVAILABLE"];
+  for (const documentId of ["person-1", "unknown"]) expect(await send({ documentId })).toEqual(unloaded);
+  expect((await fetch(`${gateway.url}/graphql/person-1`)).status).toBe(503);
+  expect(await send({ query: person.text })).toEqual([200, null, undefined]);
+  writeFileSync(bundle, toBundle([person]));
+  await gateway.seen("documents-loaded");
+  expect(await send({ documentId: "person-1" })).toEqual([200, null, undefined]);
+  expect(await send({ documentId: "unknown" })).toEqual([200, null, "PERSISTED_QUERY_NOT_FOUND"]);
 });
 
 describe("mode enforce", () => {
@@ -379,6 +403,13 @@ describe("by GET", () => {
     expect(head.headers.get("content-length")).toBe(String(response.text.length));
     for (const path of ["/graphql/person-1?x=1", "/graphql/person-1?variables={}&variables={}"])
       expect(codeOf(await get(path))).toBe("CSRF_PREVENTED");
+  });
+
+  test("a document is found by its id in a target in absolute form", async () => {
+    const { gateway } = await start("enforce");
+    const head = ["GET http://a.example/graphql/person-1 HTTP/1.1", "Host: a.example", "Connection: close"];
+    const response = await sendRaw(gateway.url, `${head.join("\r\n")}\r\n\r\n`);
+    expect(JSON.parse(response.split("\r\n\r\n")[1] ?? "")).toEqual(ada);
   });
 
   test("a mutation is refused, and so is a POST to the URL of a document", async () => {

@@ -74,6 +74,19 @@ test("only a development has a token issuer for the pages", () => {
   );
 });
 
+test("CORS_ORIGINS has origins and patterns of them", () => {
+  const corsOrigins = ["https://a.example", "https://*.example.com", "http://localhost:*", "http://[::1]:8080", "*"];
+  expect(readConfig({ CORS_ORIGINS: corsOrigins.join() }, [])).toMatchObject({ corsOrigins });
+});
+
+test.each(["https://app.example/", "app.example", "https://App.example", "https://app.example/*", "https://*"])(
+  "CORS_ORIGINS with %s, which no browser sends, is refused",
+  (origin) => {
+    const read = () => readConfig({ CORS_ORIGINS: `https://a.example,${origin}` }, []);
+    expect(read).toThrow(`CORS_ORIGINS: ${JSON.stringify(origin)} has to be an origin`);
+  },
+);
+
 test("networks are parsed, none is the empty list, and an invalid network is named in the error", () => {
   const { rateLimitConfig, callerConfig } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []);
   expect(rateLimitConfig.exempt).toEqual(["127.0.0.0/8", "::1"]);

@@ -114,6 +114,26 @@ test("the rejection of an overloaded proxy has the headers of every response, so
   });
 });
 
+test("a page can read the 503 above REQUESTS_IN_FLIGHT_MAX, and its Retry-After", async () => {
+  const held: (() => void)[] = [];
+  const stub = await startStub((_request, response) => void held.push(() => response.end("{}")));
+  const proxy = await startProxy(stub, { routes, requestsInFlightMax: 1, corsOrigins: ["https://a.example"] });
+  const first = fetch(`${proxy.url}/v1/things/1`);
+  await expect.poll(() => held.length).toBe(1);
+  const rejections = ["https://a.example", "https://b.example"].map(async (origin) => {
+    const { status, headers } = await fetch(`${proxy.url}/v1/things/2`, { headers: { origin } });
+    const exposed = headers.get("access-control-expose-headers")?.split(", ") ?? [];
+    return [status, headers.get("access-control-allow-origin"), exposed.includes("retry-after")];
+  });
+  const outcomes = await Promise.all(rejections);
+  for (const respond of held) respond();
+  await first;
+  expect(outcomes).toEqual([
+    [503, "https://a.example", true],
+    [503, null, false],
+  ]);
+});
+
 test("a request that waits for admission is rejected as any other when its client's deadline passes", async () => {
   const proxy = await startProxy(await startSlowStub(), { routes, admission: true });
   const waiting = repeat(150, "PATCH /v1/things/1", "X-Deadline-Ms: 50\r\n");

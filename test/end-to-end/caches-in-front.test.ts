@@ -1,5 +1,8 @@
 // nginx and Varnish in front of the platform, configured as docs/cdn.md describes, and clients with their defaults.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
@@ -92,6 +95,29 @@ describe.each(programs)("$name", ({ name, program, start, codingOfWeakTag }) => 
     });
   });
 });
+
+describe.each(programs)("$name", ({ program, start }) => {
+  test.skipIf(program === undefined)("sends documents by their ids to the gateway, and similar paths not", async () => {
+    const [gatewayUrl, proxyUrl] = [await startEcho("gateway"), await startEcho("REST")];
+    const cache = await start(program ?? "", { gatewayUrl, proxyUrl });
+    onTestFinished(() => cache.stop());
+    const paths = ["/graphql", "/graphql?a=1", "/graphql/a1?variables={}", "/graphql/a%2Fb", "/graphqlx", "/v2/users"];
+    const received = await Promise.all(paths.map(async (path) => (await fetch(cache.url + path)).text()));
+    const ends = ["gateway", "gateway", "gateway", "gateway", "REST", "REST"];
+    expect(received).toEqual(paths.map((path, i) => `${ends[i]} ${path}`));
+  });
+});
+
+/** A server that responds with its name and the request's target. Stopped after the test. */
+async function startEcho(name: string): Promise<string> {
+  const server = createServer((request, response) => response.end(`${name} ${request.url}`));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 const [, { program: varnish }] = programs;
 test.skipIf(varnish === undefined)(
