@@ -29,6 +29,8 @@ export type GatewayObservation =
   | EntityCacheObservation
   | SettingsObservation
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
+  /** Before there was a request: no valid HTTP, too large headers, or too late. */
+  | { readonly kind: "broken-request"; readonly code: string; readonly status: number }
   /** `response-truncated`: the client did not read its response within RESPONSE_TIMEOUT_MS, so its connection was closed. */
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
   | (Partial<RequestIds> & { readonly kind: "internal-error"; readonly cause: unknown })

@@ -288,7 +288,7 @@ function prepareServer(
   { callerConfig, rateLimitConfig }: Config,
   observe: GatewayObserver,
 ): void {
-  rejectBrokenHttp(server, pendingResponses);
+  rejectBrokenHttp(server, pendingResponses, observe);
   limitConnections(server, { unlimited: [...callerConfig.trustedProxies, ...rateLimitConfig.exempt], observe });
 }
 

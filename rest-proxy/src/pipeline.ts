@@ -22,7 +22,7 @@ import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget, type Target } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch, OriginResponse } from "./cache/cache-request.ts";
-import { ClientDisconnected, ServiceFailure, asAppError, isRefused } from "./errors/service-failure.ts";
+import { ClientDisconnected, ServiceFailure, UnreadResponse, asAppError, isRefused } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
 import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts.ts";
@@ -323,6 +323,9 @@ function createOriginFetch(
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) => {
         const reason = asAppError(error).code;
+        if (error instanceof UnreadResponse)
+          return observe({ kind: "response-truncated", reason, ...describeRequest(uncached) });
+        record.truncatedBy = reason;
         observe({ kind: "response-truncated", service, reason, ...describeRequest(uncached) });
       });
     }

@@ -4,15 +4,20 @@ import { type BrokenRequestRejection, rejectBrokenRequests } from "@tributary/ki
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type ClientCode, codes } from "../errors/codes.ts";
 import { rejectionBody } from "../errors/rejections.ts";
+import type { GatewayObserver } from "../observations.ts";
 
 /**
  * Sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding), too
  * large headers, and headers or bodies that arrive too slowly.
  */
-export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
+export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses, observe: GatewayObserver): void {
   // server.ts rejects it: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
-  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => toRejection(toRejectionCode(nodeCode)));
+  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => {
+    const code = toRejectionCode(nodeCode);
+    observe({ kind: "broken-request", code, status: codes[code].statuses.json });
+    return toRejection(code);
+  });
 }
 
 function toRejectionCode(nodeCode: string | undefined): ClientCode {

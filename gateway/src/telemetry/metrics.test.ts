@@ -73,6 +73,7 @@ describe("metrics of observations", () => {
     const missing = lines.filter((line) => !text.includes(`\ntributary_gateway_${line}\n`));
     expect(missing).toEqual([]);
     expect(text).toMatch(/\ntributary_gateway_supergraph_loaded_timestamp_seconds 1[.\d]+\n/);
+    count({ kind: "replica-restored", service: "users", replica });
     for (const kind of ["replica-restored", "replica-removed"] as const) {
       count({ kind: "replica-ejected", reason: "failing", service: "users", replica, pauseMs: 1_000, cause });
       expect(await metrics.write()).toContain('replicas_ejected{subgraph="users",reason="failing"} 1');

@@ -14,7 +14,10 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
   const disconnected = metrics.counter("tributary_gateway_clients_disconnected_total");
   const truncated = metrics.counter("tributary_gateway_responses_truncated_total");
   const invalid = metrics.counter("tributary_gateway_subgraph_responses_invalid_total");
+  const rejected = metrics.counter("tributary_gateway_rejected_total");
   return handleByKind<GatewayObservation>({
+    // A request that was read is counted when its response is closed.
+    "broken-request": ({ code, status }) => rejected.add({ code, status }),
     ...countEntryPointObservations("subgraph", {
       retries: metrics.counter("tributary_gateway_subgraph_retries_total"),
       retriesOverBudget: metrics.counter("tributary_gateway_subgraph_retries_over_budget_total"),

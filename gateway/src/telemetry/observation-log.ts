@@ -16,6 +16,7 @@ type LoggedObservation = Exclude<GatewayObservation, FeedStateObservation>;
 const identifyFailure = handleByKind<LoggedObservation, Failure | undefined>({
   ...entryPointFailures,
   "subgraph-response-invalid": ({ service, replica }) => ({ service, replica, reason: "RESPONSE_INVALID" }),
+  "plan-failed": ({ reason }) => ({ service: "planner", replica: undefined, reason }),
   "values-rejected": ({ service, code }) => ({ service, replica: undefined, reason: code }),
   "subgraph-fetch-failed": ({ service, replica, code }) => ({ service, replica, reason: code }),
   "subgraph-errors": ({ service, replica, code }) =>
@@ -75,7 +76,7 @@ const logLines: Record<Exclude<LoggedObservation["kind"], "library-log">, LogLin
   retried: ["debug", "fetch retried"],
   "retry-over-budget": ["debug", "fetch not retried: the retry budget is used up"],
   "plan-built": ["debug", "an operation was planned"],
-  "plan-failed": ["warn", "an operation could not be planned"],
+  "plan-failed": ["warn", "an operation could not be planned; further ones are counted"],
   "planner-replaced": ["warn", "a planner thread was replaced"],
   "plan-started": ["debug", "a planner worker started a job"],
   "cache-evicted": ["debug", "cache entry evicted"],
@@ -84,6 +85,7 @@ const logLines: Record<Exclude<LoggedObservation["kind"], "library-log">, LogLin
   "entity-cache-read": ["debug", "entity cache read"],
   "entity-cache-repeat": ["debug", "fetch repeated with credentials"],
   "plan-compiled": ["debug", "a query plan was compiled"],
+  "broken-request": ["debug", "input that is no complete HTTP request was rejected"],
   "request-rejected": ["debug", "request rejected"],
   "client-disconnected": ["debug", "client disconnected; its fetches were aborted"],
   "response-truncated": ["debug", "connection closed: the client did not read its response in time"],

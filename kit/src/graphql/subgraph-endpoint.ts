@@ -77,11 +77,12 @@ function createApolloServer<Context extends object>(
     { typeDefs: parse(o.typeDefs), resolvers: recordCacheMetadata(o.resolvers, o.fieldGroups) as never },
   ]);
   resolveEntitiesSeparately(schema);
+  const reportedBugs = new WeakSet<Error>();
   if (o.profile === "development") rejectUndefinedFields(schema);
   const plugins: ApolloServerPlugin<Context & EndpointContext>[] = [
     ApolloServerPluginLandingPageDisabled(),
     ApolloServerPluginInlineTraceDisabled(),
-    createFailureReporter(o.failures),
+    createFailureReporter(o.failures, reportedBugs),
     createPositionReporter(),
     createSizeReporter(),
     createCacheReporter(),
@@ -89,7 +90,7 @@ function createApolloServer<Context extends object>(
   if (o.observer) plugins.push(createGraphqlObserver(o.observer, schema));
   return new ApolloServer<Context & EndpointContext>({
     schema,
-    formatError: (formatted, error) => toClientError(formatted, error, o),
+    formatError: (formatted, error) => toClientError(formatted, error, { ...o, reportedBugs }),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     // The gateway always sends the full document.
@@ -137,12 +138,21 @@ function createRouter<Context extends object>(
   return router;
 }
 
-/** Once per request for each code and dependency, since an outage of the database fails every field. */
-function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
+/**
+ * Once per request for each code and dependency, since an outage of the database fails every field. A bug once per request and field: a failed statement
+ * of a loader fails up to a thousand entities.
+ */
+function createFailureReporter(failures: RequestFailures, reportedBugs: WeakSet<Error>): ApolloServerPlugin {
   const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
-    const appErrors = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
+    const originals = errors.map(unwrapResolverError);
+    const appErrors = originals.filter((error) => error instanceof AppError);
     for (const equalErrors of Map.groupBy(appErrors, codeAndDependencyOf).values()) {
       failures.report(equalErrors[0], { fieldCount: equalErrors.length });
+    }
+    const bugs = errors.filter((error) => isBug(error.extensions["code"], unwrapResolverError(error)));
+    for (const [field, sameField] of Map.groupBy(bugs, findFieldName)) {
+      failures.report(unwrapResolverError(sameField[0]), { field, fieldCount: sameField.length });
+      for (const error of sameField.map(unwrapResolverError)) if (error instanceof Error) reportedBugs.add(error);
     }
     return Promise.resolve();
   };
@@ -223,11 +233,19 @@ interface PathAndLocations {
   locations?: NonNullable<GraphQLFormattedError["locations"]>;
 }
 
-/** Reports an error that it masks. */
+interface ClientErrorOptions extends Pick<SubgraphEndpointOptions<object>, "failures" | "profile"> {
+  readonly reportedBugs: WeakSet<Error>;
+}
+
+function isBug(code: unknown, original: unknown): boolean {
+  return !(original instanceof AppError) && (code === undefined || code === "INTERNAL_SERVER_ERROR");
+}
+
+/** Reports an error that it masks, unless it was reported with others of its request. */
 function toClientError(
   formatted: GraphQLFormattedError,
   error: unknown,
-  { failures, profile }: Pick<SubgraphEndpointOptions<object>, "failures" | "profile">,
+  { failures, profile, reportedBugs }: ClientErrorOptions,
 ): GraphQLFormattedError {
   const original = unwrapResolverError(error);
   const pathAndLocations: PathAndLocations = {};
@@ -239,9 +257,9 @@ function toClientError(
     return { message, ...pathAndLocations, extensions };
   }
   const code = formatted.extensions?.["code"];
-  const isGraphqlError = code !== undefined && code !== "INTERNAL_SERVER_ERROR";
-  if (isGraphqlError) return { message: formatted.message, ...pathAndLocations, extensions: { code } };
-  failures.report(original, { field: findFieldName(error) });
+  if (!isBug(code, original)) return { message: formatted.message, ...pathAndLocations, extensions: { code } };
+  const isReported = original instanceof Error && reportedBugs.has(original);
+  if (!isReported) failures.report(original, { field: findFieldName(error) });
   const stacktrace = profile === "development" && original instanceof Error ? summarizeStack(original) : undefined;
   const extensions = { code: "INTERNAL_SERVER_ERROR", ...(stacktrace && { stacktrace }) };
   return { message: internalErrorMessage, ...pathAndLocations, extensions };

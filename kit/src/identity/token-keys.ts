@@ -5,7 +5,7 @@ export interface TokenKeysOptions {
   readonly jwksUrl: string;
   /** A fetch in the background failed; the known keys remain in use. */
   readonly onKeysError?: ((error: unknown) => void) | undefined;
-  /** `isOk`: the response was a 200. */
+  /** `isOk`: the response was a 200 with a key set. */
   readonly onKeysFetched?: ((isOk: boolean) => void) | undefined;
   readonly trace?: Pick<Trace, "span"> | undefined;
 }
@@ -37,9 +37,10 @@ export function createTokenKeys({
       failure = undefined;
       try {
         const response = await fetchKeys(url, options, trace);
-        onKeysFetched?.(response.status === 200);
-        if (response.status !== 200)
-          failure = toFailure(new Error(`The token issuer responded with ${response.status}`));
+        const isOk = response.status === 200 && (await hasKeySet(response.clone()));
+        onKeysFetched?.(isOk);
+        if (!isOk)
+          failure = toFailure(new Error(`The token issuer responded with ${response.status} and without a key set`));
         return response;
       } catch (error) {
         onKeysFetched?.(false);
@@ -69,6 +70,12 @@ export function createTokenKeys({
     }
     return remote(header, token);
   };
+}
+
+/** A maintenance page of a balancer is a 200 too. */
+async function hasKeySet(response: Response): Promise<boolean> {
+  const body = (await response.json().catch(() => undefined)) as { readonly keys?: unknown } | undefined;
+  return Array.isArray(body?.keys);
 }
 
 /** The span ends with the head of the response. */

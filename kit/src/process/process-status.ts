@@ -1,4 +1,5 @@
 // The state of a process, for operators: `/status` of the admin listener and, in development, `/health/status` of the server for clients.
+import { setTimeout as sleep } from "node:timers/promises";
 import { scrubText } from "../errors/scrub.ts";
 
 /** Read when it is requested. A section is absent if the process has no such part. */
@@ -97,12 +98,15 @@ export function scrubStatusText(text: string): string {
   return scrubText(text).replaceAll(urlQuery, "$1");
 }
 
+/** A database that does not respond delays the answer for longer than an operator, and the admin thread, wait. */
+const readinessMs = 2_000;
+
 export async function readStatus(
   name: string,
   readiness: () => Promise<Pick<ProcessStatus, "status">>,
   readState: ReadState,
 ): Promise<ProcessStatus> {
-  const { status } = await readiness();
+  const { status } = await Promise.race([readiness(), sleep(readinessMs, { status: "not ready" } as const)]);
   // Afterwards: the check of readiness may use a connection of the pool.
   const state = await readState();
   const whole: ProcessStatus = { process: name, status, uptimeSeconds: Math.round(process.uptime()), ...state };

@@ -1,4 +1,5 @@
 // `main.ts` calls `runService`, which calls the `createApp` of the service's app.ts, which calls `createServiceApp`.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
@@ -29,6 +30,7 @@ import type { RouteDeclaration } from "../rest/routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
 import type { FieldGroups } from "../graphql/cache-metadata.ts";
 import { createSubgraphEndpoint } from "../graphql/subgraph-endpoint.ts";
+import { createFailureLog } from "../telemetry/failure-log.ts";
 import { createRequestFailures } from "../telemetry/request-failures.ts";
 import { createServiceTelemetry, type ServiceTelemetry } from "../telemetry/service-telemetry.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
@@ -307,7 +309,8 @@ function openDatabase(
     statementTimeoutMs: config.statementTimeoutMs,
     lockTimeoutMs: config.lockTimeoutMs,
     acquireTimeoutMs: config.acquireTimeoutMs,
-    onError: (error) => log.warn({ err: error }, "a database connection broke"),
+    // Outside of requests: a connection has the context of the request that opened it.
+    onError: AsyncLocalStorage.bind((error: Error) => log.warn({ err: error }, "a database connection broke")),
     onCommit,
   };
   const database = createDatabase(aroundStatement ? { ...options, aroundStatement } : options);
@@ -322,6 +325,7 @@ function createServiceFeed(
 ): ChangeFeed {
   const { databaseUrl } = config;
   const applicationName = `${name}-feed`;
+  const failures = createFailureLog(log);
   return createChangeFeed({
     openOutbox: ({ onNotified, onLost }) => openOutbox({ databaseUrl, applicationName, onNotified, onLost }),
     groupsOf: (change) => app().groupsOfChange(change),
@@ -333,9 +337,10 @@ function createServiceFeed(
     onFlood: createFloodLog(log),
     onError(error) {
       countFeedDatabaseLost();
-      log.warn(
+      failures.report(
+        { service: "database", replica: undefined, reason: "FEED_FAILED" },
         { err: error },
-        "the change feed failed: its clients resume at another replica, or drop what they have cached",
+        "the change feed failed: its clients resume at another replica, or drop what they have cached; further failures are counted",
       );
     },
   });

@@ -64,7 +64,7 @@ export interface EntryPointMetrics<Upstream extends string> {
 }
 
 const countedReasons = ["failing", "slow"] as const;
-type CountedReason = (typeof countedReasons)[number];
+type EjectedReason = (typeof countedReasons)[number] | "draining";
 
 /** @param upstream the label that names the server: `subgraph` or `service`. */
 export function countEntryPointObservations<Upstream extends string>(
@@ -72,27 +72,38 @@ export function countEntryPointObservations<Upstream extends string>(
   metrics: EntryPointMetrics<Upstream>,
 ): ObservationHandlers<EntryPointObservation> {
   const labelsOf = (service: string) => ({ [upstream]: service }) as Labels<Upstream>;
-  /** By service, each with its reason. Draining replicas are not counted. */
-  const ejected = new Map<string, Map<string, CountedReason>>();
+  /**
+   * By service, then by replica. A gateway has two clients of a service after a change of its settings or of the supergraph, until the old one is
+   * closed: each adds and removes its own reason, the older one first.
+   */
+  const ejected = new Map<string, Map<string, readonly EjectedReason[]>>();
   metrics.ejected.onScrape((gauge) => {
     for (const [service, replicas] of ejected) {
-      const counts = Map.groupBy(replicas.values(), (reason) => reason);
+      const counts = Map.groupBy(replicas.values(), (reasons) => reasons.at(-1));
       for (const reason of countedReasons) {
         gauge.set({ ...labelsOf(service), reason }, counts.get(reason)?.length ?? 0);
       }
     }
   });
-  const openBreakers = new Map<string, boolean>();
+  /** How many clients of a service have an open breaker. */
+  const openBreakers = new Map<string, number>();
   metrics.breakerOpen.onScrape((gauge) => {
-    for (const [service, isOpen] of openBreakers) gauge.set(labelsOf(service), isOpen ? 1 : 0);
+    for (const [service, count] of openBreakers) gauge.set(labelsOf(service), count > 0 ? 1 : 0);
   });
   const ejectedOf = (service: string) => {
-    const replicas = ejected.get(service) ?? new Map<string, CountedReason>();
+    const replicas = ejected.get(service) ?? new Map<string, readonly EjectedReason[]>();
     ejected.set(service, replicas);
     return replicas;
   };
+  const eject = (service: string, replica: string, reason: EjectedReason) => {
+    const replicas = ejectedOf(service);
+    replicas.set(replica, [...(replicas.get(replica) ?? []), reason]);
+  };
   const restore = ({ service, replica }: { readonly service: string; readonly replica: string }) => {
-    ejectedOf(service).delete(replica);
+    const replicas = ejectedOf(service);
+    const [, ...others] = replicas.get(replica) ?? [];
+    if (others.length > 0) replicas.set(replica, others);
+    else replicas.delete(replica);
   };
   return {
     retried: ({ service }) => metrics.retries.add(labelsOf(service)),
@@ -100,9 +111,13 @@ export function countEntryPointObservations<Upstream extends string>(
     "dns-lookup-failed": ({ service }) => metrics.lookupFailures.add(labelsOf(service)),
     "replica-ejected": ({ service, replica, reason }) => {
       metrics.ejections.add(labelsOf(service));
-      ejectedOf(service).set(replica, reason);
+      eject(service, replica, reason);
     },
-    "breaker-changed": ({ service, isOpen }) => void openBreakers.set(service, isOpen),
+    "replica-draining": ({ service, replica }) => eject(service, replica, "draining"),
+    "breaker-changed": ({ service, isOpen }) => {
+      const before = openBreakers.get(service) ?? 0;
+      openBreakers.set(service, Math.max(0, isOpen ? before + 1 : before - 1));
+    },
     "replica-restored": restore,
     "replica-removed": restore,
     "token-keys-fetched": ({ isOk }) => metrics.keyFetches.add({ result: isOk ? "ok" : "failed" }),

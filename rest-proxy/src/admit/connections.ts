@@ -27,11 +27,12 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   /** @param parserCode of Node's HTTP parser; undefined for CONNECT. */
   function reject(socket: Duplex, parserCode: string | undefined): BrokenRequestRejection {
     const requestId = randomUUID();
-    observe({ kind: "unreadable", code: parserCode ?? "CONNECT", requestId });
+    const rejection = codeOfParserError(parserCode);
+    observe({ kind: "unreadable", code: parserCode ?? "CONNECT", rejection, requestId });
     const headers: string[] = [];
     // A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
-    return toRejection(codeOfParserError(parserCode), requestId, headers);
+    return toRejection(rejection, requestId, headers);
   }
 }
 

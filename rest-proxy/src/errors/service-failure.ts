@@ -47,6 +47,13 @@ export function serviceSilent(cause: unknown, replica: string | undefined): Serv
   return new ServiceFailure("SERVICE_UNAVAILABLE", message, options, replica);
 }
 
+/** The client did not read its response in time. The head is sent, so it gets no other response. */
+export class UnreadResponse extends AppError {
+  constructor(cause: unknown) {
+    super("GATEWAY_TIMEOUT", "The response was not read in time.", { cause });
+  }
+}
+
 /** 504, without `Retry-After`: the service may still be processing the request. @param replica see `ServiceFailure`. */
 export function gatewayTimeout(cause: unknown, replica?: string): ServiceFailure {
   const message = "The service for this path did not respond in time.";

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { AttemptOutcome } from "@tributary/kit/upstream/replica-health";
 import type { PendingBody } from "@tributary/kit/upstream/upstream";
-import { isConnectionError, gatewayTimeout } from "../errors/service-failure.ts";
+import { gatewayTimeout, isConnectionError, UnreadResponse } from "../errors/service-failure.ts";
 
 export interface BodyWatch {
   readonly pending: PendingBody;
@@ -11,7 +11,7 @@ export interface BodyWatch {
   onClosed(): void;
 }
 
-/** At the deadline it ends with an AppError GATEWAY_TIMEOUT, `readerExtraMs` later if received bytes wait for their reader. */
+/** At the deadline it ends with an AppError GATEWAY_TIMEOUT; with an `UnreadResponse` `readerExtraMs` later if received bytes wait for their reader. */
 export function watchBody(body: Readable, { pending, signal, readerExtraMs, onClosed }: BodyWatch): void {
   const { deadline } = pending;
   let isServiceLate = false;
@@ -29,7 +29,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
       // `isPaused` would not show that no bytes wait: every reader pauses from time to time.
       isServiceLate = body.readableLength === 0;
       if (isServiceLate) return destroyLate();
-      readerTimer = setTimeout(destroyLate, readerExtraMs);
+      readerTimer = setTimeout(() => body.destroy(new UnreadResponse(deadline.ended?.cause)), readerExtraMs);
       // The deadline has ended and reports no abort.
       signal.addEventListener("abort", abort);
     },

@@ -5,6 +5,7 @@ import type { Observation, Observe } from "./observations.ts";
 
 export function createObservationCounts(metrics: Metrics<typeof restMetrics>): Observe {
   const truncated = metrics.counter("tributary_rest_responses_truncated_total");
+  const rejected = metrics.counter("tributary_rest_rejected_total");
   return handleByKind<Observation>({
     ...countEntryPointObservations("service", {
       retries: metrics.counter("tributary_rest_service_retries_total"),
@@ -16,6 +17,8 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
       keyFetches: metrics.counter("tributary_rest_token_key_fetches_total"),
       connectionsClosed: metrics.counter("tributary_rest_connections_closed_total"),
     }),
+    // A request that was read is counted when its response is closed.
+    unreadable: ({ rejection }) => rejected.add({ code: rejection }),
     "response-truncated": ({ service }) => truncated.add({ side: service === undefined ? "client" : "service" }),
   });
 }

@@ -1,4 +1,5 @@
 /** The observations of the stages, and the log lines that are written for them. */
+import type { ErrorCode } from "@tributary/kit/errors/app-error";
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import {
@@ -51,16 +52,18 @@ export type Observation =
   /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   /** Input that is not a valid HTTP request, or `CONNECT`; `code` is that of Node's HTTP parser. */
-  | { readonly kind: "unreadable"; readonly code: string; readonly requestId: string };
+  | { readonly kind: "unreadable"; readonly code: string; readonly rejection: ErrorCode; readonly requestId: string };
 
 export type Observe = (observation: Observation) => void;
 
 /** The states of feeds are logged by `createFeedStateObserver`, as in all processes. */
 type LoggedRestObservation = Exclude<Observation, FeedStateObservation>;
 
-const identifyFailure = handleByKind<LoggedRestObservation, Failure>({
+const identifyFailure = handleByKind<LoggedRestObservation, Failure | undefined>({
   ...entryPointFailures,
   "service-failed": ({ service, replica, code }) => ({ service, replica, reason: code }),
+  "response-truncated": ({ service, reason }) =>
+    service === undefined ? undefined : { service, replica: undefined, reason: `TRUNCATED_${reason}` },
   "refresh-failed": ({ service, cause }) => {
     const failure = cause instanceof ServiceFailure ? cause : undefined;
     return { service, replica: failure?.replica, reason: failure?.code ?? "REFRESH_FAILED" };
@@ -78,7 +81,7 @@ const logLines: Record<LoggedRestObservation["kind"], LogLine> = {
   "refresh-failed": ["warn", "cache entry not refreshed; further failures are counted"],
   "old-versions": ["info", "old versions are in use"],
   unreadable: ["debug", "invalid HTTP request rejected"],
-  "response-truncated": ["warn", "response truncated"],
+  "response-truncated": ["warn", "response truncated; further ones are counted"],
   retried: ["debug", "request retried"],
   "retry-over-budget": ["debug", "request not retried: the retry budget is used up"],
   bug: ["error", "request failed because of a bug"],
@@ -90,7 +93,10 @@ export function createObserver(log: Log, failures: FailureLog): (observation: Lo
     const fields = toLogFields(observation);
     const [level, message] = logLines[observation.kind];
     const failure = identifyFailure(observation);
+    // A client did not read its response.
+    const isByClient = observation.kind === "response-truncated" && failure === undefined;
     if (failure) failures.report(failure, fields, message);
+    else if (isByClient) log.debug(fields, message);
     else log[level](fields, message);
   };
 }

@@ -275,6 +275,7 @@ test("observations about replicas and truncated responses are counted by service
     'responses_truncated_total{side="service"} 1',
     'responses_truncated_total{side="client"} 1',
   ]);
+  count({ kind: "replica-restored", replica, service: "things" });
   for (const kind of ["replica-restored", "replica-removed"] as const) {
     count({ kind: "replica-ejected", reason: "failing", replica, pauseMs: 1_000, cause, service: "things" });
     expectLines(await metrics.write(), ['replicas_ejected{service="things",reason="failing"} 1']);
@@ -301,7 +302,7 @@ test("failures of the platform are logged as warnings or errors, input of client
   });
   const log = createLog({ name: "rest-proxy", level: "debug", destination });
   const observe = createObserver(log, createFailureLog(log));
-  observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", requestId: "r-2" });
+  observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", rejection: "MALFORMED_REQUEST", requestId: "r-2" });
   observe({ kind: "response-truncated", service: "things", reason: "GATEWAY_TIMEOUT", ...aboutRequest });
   const replica = "http://things:4001/ (10.0.0.7)";
   const failed = { service: "things", replica, code: "BAD_GATEWAY", cause: new Error("refused"), ...aboutRequest };

@@ -12,7 +12,12 @@ import {
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
 import { createRequestCounts } from "./request-counts.ts";
-import { createRequestRecord, type FinishedProxyRequest, type RequestRecord } from "./request-record.ts";
+import {
+  createRequestRecord,
+  type FinishedProxyRequest,
+  type RequestRecord,
+  statusOfFinished,
+} from "./request-record.ts";
 
 export interface ProxyObserverOptions {
   readonly log: Log;
@@ -39,7 +44,8 @@ export function createProxyRequestObserver(options: ProxyObserverOptions): Reque
     trace,
     methodOf,
     createRecord: (span, { headers }) => createRequestRecord(span, headers),
-    onFinished(finished) {
+    onFinished(closed) {
+      const finished = { ...closed, status: statusOfFinished(closed) };
       const { record, request, status } = finished;
       const method = methodOf(request.method);
       countRequest(finished, method);
@@ -75,7 +81,9 @@ function logRequest(
   const hasFailed = status >= 500 && !record.isRejectedByAdmission;
   if (!accessLog.isWanted(span, hasFailed)) return;
   const route = record.route?.path ?? "other";
-  const failure = hasFailed ? { service: record.route?.service, route, status, code } : undefined;
+  const failure = hasFailed
+    ? { service: record.route?.service, route, status, code: code ?? record.truncatedBy }
+    : undefined;
   const ids = recordFields({ requestId, traceId, span });
   const outcome = { route, version, method, status, code };
   const failed = failedReplica === undefined ? {} : { replica: failedReplica };

@@ -1,5 +1,6 @@
 /** What the stages record of one request. `request-observer.ts` reads it when the response has ended. */
 import type { IncomingHttpHeaders } from "node:http";
+import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type { ClientProgram } from "@tributary/kit/caller/client-program";
 import {
   clearSampledFlag,
@@ -26,6 +27,8 @@ export class RequestRecord {
   code: string | undefined = undefined;
   /** By admission, which counts it: no line of the access log, since a rejection has to cost little. */
   isRejectedByAdmission = false;
+  /** The service broke off its response after the head was sent. */
+  truncatedBy: ErrorCode | undefined = undefined;
   /** The last replica that the request was sent to, by URL and address, if the service did not respond. */
   failedReplica: string | undefined = undefined;
   readonly span: Span | undefined;
@@ -44,6 +47,11 @@ export class RequestRecord {
 }
 
 export type FinishedProxyRequest = FinishedRequest<RequestRecord>;
+
+/** That of the failure, if the service truncated the response: the client did not disconnect. */
+export function statusOfFinished({ status, record: { truncatedBy } }: FinishedProxyRequest): number {
+  return truncatedBy === undefined ? status : statusOf[truncatedBy];
+}
 
 /** @param span undefined if the request is not traced: its `traceparent` is then the client's without the sampled flag, or a new one. */
 export function createRequestRecord(span: Span | undefined, { traceparent }: IncomingHttpHeaders): RequestRecord {
