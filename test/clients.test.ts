@@ -196,7 +196,7 @@ test.each([
   ["subscription S { a }", "S: The gateway has no subscriptions."],
   ["mutation M { unknown }", "M: The gateway has no mutations."],
   ["query A { a } fragment F on Query { a }", 'A: Fragment "F" is never used.'],
-  ["query A { a } { b: a }", "A: This anonymous operation must be the only defined operation."],
+  ["query A { a } { b: a }", "a1: This anonymous operation must be the only defined operation."],
   ["query A { a } query A { b: a }", 'A: There can be only one operation named "A".'],
 ])("npm run clients reports what the gateway would refuse: %s", (document, problem) => {
   const root = writeRepository({

@@ -47,7 +47,8 @@ export function runClients({ root, today, print: write }: Omit<ClientsRun, "prin
   const { clients, problems } = readClients(tree);
   const operations = activeOperations(clients, today);
   const schema = buildSchema(tree.read("supergraph/api.graphql") ?? "type Query");
-  const invalid = [...new Set(operations.flatMap((operation) => validateOperation(operation, schema)))];
+  const documents = Map.groupBy(operations, (one) => (one.id === undefined ? one : `${one.file} ${one.id}`));
+  const invalid = [...documents.values()].flatMap((ones) => validateDocument(ones, schema));
   const base = findBase(root);
   const removed = base ? proposeExpiry(base, clients, today) : [];
   const lines = [...clients.flatMap((client) => listClient(client, today)), ...problems, ...invalid, ...removed];
@@ -68,14 +69,19 @@ function listClient({ name, owner, contact, files }: Client, today: string): rea
   return [`${name} (${owner}, ${contact})`, ...lines];
 }
 
-function validateOperation(operation: ClientOperation, schema: GraphQLSchema): readonly string[] {
-  const document = wholeDocumentOf(operation);
-  const errors = validate(schema, document, undefined, { maxErrors: errorsMax });
-  if (errors.length > 0) return errors.map((error) => describeError(operation, error));
-  // graphql-js 16 has no rule for an operation type that the schema lacks.
-  const node = operation.document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
-  if (!node || (node.operation !== OperationTypeNode.SUBSCRIPTION && schema.getRootType(node.operation))) return [];
-  return [describeError(operation, new GraphQLError(`The gateway has no ${node.operation}s.`, { nodes: node }))];
+/** @param ones its operations: one, unless it is a document of a manifest. */
+function validateDocument(ones: readonly ClientOperation[], schema: GraphQLSchema): readonly string[] {
+  const [first] = ones;
+  if (!first) return [];
+  const about = ones.length === 1 ? first : { ...first, name: first.id ?? first.name };
+  const errors = validate(schema, wholeDocumentOf(first), undefined, { maxErrors: errorsMax });
+  if (errors.length > 0) return errors.map((error) => describeError(about, error));
+  return ones.flatMap((operation) => {
+    // graphql-js 16 has no rule for an operation type that the schema lacks.
+    const node = operation.document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+    if (!node || (node.operation !== OperationTypeNode.SUBSCRIPTION && schema.getRootType(node.operation))) return [];
+    return [describeError(operation, new GraphQLError(`The gateway has no ${node.operation}s.`, { nodes: node }))];
+  });
 }
 
 /** What the client sends: the gateway validates also unused fragments, and the other operations of a document in a manifest. */
