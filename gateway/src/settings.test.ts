@@ -89,6 +89,10 @@ header:
     ["headers: { all: { request: [{}] } }", "needs exactly one of propagate, insert and remove"],
     ["headers: { all: { request: [{ propagate: {} }] } }", "needs exactly one of named and matching and cookie"],
     ['headers: { all: { request: [{ propagate: { matching: "(" } }] } }', "has to be a regular expression"],
+    [
+      'headers: { all: { request: [{ propagate: { matching: "^x-(?!internal)" } }] } }',
+      "has to be a regular expression, without back-references and look-around",
+    ],
     ['headers: { all: { request: [{ insert: { name: a, value: "b\\nc" } }] } }', "has to be printable ASCII"],
     ["headers: { all: { request: [{ propagate: { named: [a, b], rename: c } }] } }", "needs `named` with one name"],
   ])("%j is rejected", (yaml, problem) => {
@@ -130,6 +134,7 @@ describe("header rules", () => {
       " ",
     ),
     ..."transfer-encoding consistency-token write-position x-request-id traceparent Access_Control_Max_Age".split(" "),
+    ..."cloudflare-cdn-cache-control edge-control x-sendfile X-Accel-Redirect x_accel_expires".split(" "),
   ];
   test.each(responseNames)("no rule for responses may name %s", (name) => {
     for (const rule of [
@@ -204,6 +209,26 @@ test("keys that take effect at a start only are named when they change", () => {
   expect(listRestartKeys({}, after)).toEqual(["all.key_check", "subgraphs.a.entity_cache"]);
   expect(listRestartKeys(after, after)).toEqual([]);
   expect(listRestartKeys({}, { supergraph: { last_good: "/last" } })).toEqual(["supergraph"]);
+});
+
+test("the feed of a cached subgraph that follows from its URLs is such a key, too", () => {
+  const fileOf = (port: number, more: object = {}) => ({
+    subgraphs: { a: { entity_cache: true, urls: [`http://127.0.0.1:${port}/graphql`], ...more } },
+  });
+  expect(listRestartKeys(fileOf(4_001), fileOf(5_001))).toEqual(["subgraphs.a.feed_urls"]);
+  const ownFeed = { feed_urls: ["http://127.0.0.1:4101"] };
+  expect(listRestartKeys(fileOf(4_001, ownFeed), fileOf(5_001, ownFeed))).toEqual([]);
+});
+
+test("validation of a file that names the supergraph and has another problem does not miss the supergraph", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-settings-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const files = { settings: join(folder, "gateway.yaml"), supergraph: join(folder, "supergraph.graphql") };
+  writeFileSync(files.supergraph, 'enum join__Graph { A @join__graph(name: "a", url: "http://a") }');
+  writeFileSync(files.settings, `supergraph: { file: ${files.supergraph} }\nsubgraphs:\n  a: { attempt: 2 }\n`);
+  expect(validateSettings({}, files.settings)).toEqual([
+    `${files.settings}:3: subgraphs.a.attempt is unknown; did you mean attempts?`,
+  ]);
 });
 
 test("validation reports misspelt variables, and names that the supergraph does not have", () => {

@@ -1,15 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { createGateway } from "../src/embed.ts";
 import { writeSupergraph } from "./helpers/process.ts";
+import { composeSupergraph, respondJson, startSubgraph } from "./helpers/subgraphs.ts";
 import { toBundle } from "./helpers/trusted-documents.ts";
-import { composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 const silent = { LOG_LEVEL: "silent", ADMIN_PORT: "0" };
 
@@ -67,39 +67,84 @@ test("behind Express as the documentation describes it, a registered document is
   expect((await fetch(`${url}/graphqlx`)).headers.get("content-type")).toContain("text/html");
 });
 
-test("middleware of the program that replaces `end` can keep the body of a response", async () => {
-  const text = "a".repeat(100_000);
+/** A program whose server passes each request to a gateway, whose subgraph responds with `name`. */
+async function startProgram(wrap: (handler: RequestListener) => RequestListener, name = "Ada", settings = "{}") {
   const subgraph = await startSubgraph({
     name: "people",
-    typeDefs: "type Query { name: String }",
-    resolvers: { Query: { name: () => text } },
+    typeDefs: "type Query { name: String } type Mutation { login: String }",
+    resolvers: { Query: { name: () => name }, Mutation: { login: () => name } },
   });
   onTestFinished(() => subgraph.close());
   const supergraphFile = writeSupergraph(composeSupergraph([subgraph]));
-  const gateway = await createGateway({ supergraphFile, variables: silent });
+  const settingsFile = join(dirname(supergraphFile), "gateway.yaml");
+  writeFileSync(settingsFile, settings);
+  const gateway = await createGateway({ supergraphFile, settingsFile, variables: silent });
   onTestFinished(() => gateway.close());
-  let kept: unknown;
-  const server = createServer((request, response) => {
-    const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
-    response.end = (...values: unknown[]) => {
-      [kept] = values;
-      return end(...values);
-    };
-    gateway.handler(request, response);
-  });
+  const server = createServer(wrap(gateway.handler));
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());
   await expect.poll(gateway.isReady).toBe(true);
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "accept-encoding": "identity" },
-    body: '{"query":"{ name }"}',
-  });
-  const received = await response.text();
+  const send = (query: string) =>
+    fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "accept-encoding": "identity" },
+      body: JSON.stringify({ query }),
+    });
+  return { subgraph, send };
+}
+
+test("middleware of the program that replaces `end` can keep the body of a response", async () => {
+  const name = "a".repeat(100_000);
+  let kept: unknown;
+  const keep =
+    (handler: RequestListener): RequestListener =>
+    (request, response) => {
+      const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
+      response.end = (...values: unknown[]) => {
+        [kept] = values;
+        return end(...values);
+      };
+      handler(request, response);
+    };
+  const { send } = await startProgram(keep, name);
+  const received = await (await send("{ name }")).text();
   // `finish` of the response is emitted.
   await new Promise((resolve) => setImmediate(resolve));
   expect(String(kept)).toHaveLength(received.length);
-  expect(JSON.parse(received)).toEqual({ data: { name: text } });
+  expect(JSON.parse(received)).toEqual({ data: { name } });
+});
+
+test("what the program said in Vary and Set-Cookie remains, on both paths", async () => {
+  const prepare =
+    (handler: RequestListener): RequestListener =>
+    (request, response) => {
+      response.setHeader("Vary", "X-Host").setHeader("Set-Cookie", "host=1");
+      handler(request, response);
+    };
+  const settings = "headers: { all: { response: [{ propagate: { named: set-cookie } }] } }";
+  const { subgraph, send } = await startProgram(prepare, "Ada", settings);
+  subgraph.fault = async (response, _body, _request, resolve) =>
+    respondJson(response, 200, JSON.stringify(await resolve()), { "set-cookie": "session=1" });
+  for (const query of ["{ name }", "{ name }", "mutation { login }"]) {
+    const { headers } = await send(query);
+    expect(headers.get("vary")?.split(", ")).toContain("X-Host");
+    expect(headers.getSetCookie()).toEqual(query === "{ name }" ? ["host=1"] : ["host=1", "session=1"]);
+  }
+});
+
+test("the program's `res.locals` of Express remain, on both paths", async () => {
+  const users: unknown[] = [];
+  const inExpress = (handler: RequestListener) =>
+    express()
+      .use((_request, response, next) => {
+        response.locals["user"] = "ada";
+        response.once("finish", () => users.push(response.locals["user"]));
+        next();
+      })
+      .use(handler);
+  const { send } = await startProgram(inExpress);
+  for (let i = 0; i < 2; i++) expect(await (await send("{ name }")).json()).toEqual({ data: { name: "Ada" } });
+  await expect.poll(() => users).toEqual(["ada", "ada"]);
 });
 
 test("an invalid embedding names every problem, and reads no variable of the process", async () => {

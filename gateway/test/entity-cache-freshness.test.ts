@@ -172,6 +172,18 @@ describe("freshness", () => {
     expect(books.sent().slice(2)).toEqual([["b1 b2 b3", "anonymous"]]);
   });
 
+  test("a read uses no result from before a mutation whose response cannot be decoded", async () => {
+    await fill();
+    const position = writeWritePosition(platform.feed.write());
+    books.stars.fault = (response) => {
+      books.ratings["b1"] = 5;
+      respondJson(response, 200, "x", { "content-encoding": "snappy", [writePositionHeader]: position });
+    };
+    await read('mutation { rate(isbn: "b1", stars: 5) { isbn } }');
+    books.stars.fault = books.respondWithMetadata;
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+  });
+
   test("while the feed is down, a mutation excludes only the results from before it", async () => {
     platform.feed.goDown();
     onTestFinished(() => platform.feed.goUp());

@@ -1,7 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { type IncomingMessage, request as sendHttp } from "node:http";
+import { json } from "node:stream/consumers";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startEchoPlatform } from "./helpers/echo-platform.ts";
 import { rated, setUpEntityCache, starsOfAll } from "./helpers/entity-caching.ts";
-import { respondJson } from "./helpers/subgraphs.ts";
+import { startGateway } from "./helpers/gateway.ts";
+import { composeSupergraph, type Fault, respondJson, startSubgraph } from "./helpers/subgraphs.ts";
 
 // The environment variables of the entity cache, and its observations.
 
@@ -81,18 +86,57 @@ describe("configuration", () => {
   });
 });
 
-test("a change of a subgraph's settings invalidates what was stored with the former ones", async () => {
-  const insert = (tenant: string) =>
-    `headers: { all: { request: [{ insert: { name: x-tenant, value: ${tenant} } }] } }\n`;
+const query = '{ one(name: "x-tenant") }';
+const insert = (tenant: string) =>
+  `headers: { all: { request: [{ insert: { name: x-tenant, value: ${tenant} } }] } }\n`;
+const respondCacheable: Fault = async (response, _body, _request, resolve) =>
+  respondJson(response, 200, JSON.stringify(await resolve()), { "cache-control": "public, max-age=60" });
+
+async function startTenantA() {
   const echo = await startEchoPlatform(insert("a"), { ENTITY_CACHE_FIRST: "on", SUBGRAPH_FEED_URL_FIRST: "none" });
-  const { first } = echo;
-  first.fault = (response, _body, _request, resolve) => {
-    response.setHeader("cache-control", "public, max-age=60");
-    void resolve().then((result) => respondJson(response, 200, JSON.stringify(result)));
-  };
-  const readTenant = async () => (await echo.gateway.send('{ one(name: "x-tenant") }')).body.data.one;
+  echo.first.fault = respondCacheable;
+  return { ...echo, readTenant: async () => (await echo.gateway.send(query)).body.data.one };
+}
+
+test("a change of a subgraph's settings invalidates what was stored with the former ones", async () => {
+  const { first, readTenant, writeSettings } = await startTenantA();
   expect([await readTenant(), await readTenant(), first.requests.length]).toEqual(["a", "a", 1]);
-  echo.writeSettings(insert("b"));
+  writeSettings(insert("b"));
   await expect.poll(readTenant, { timeout: 10_000 }).toBe("b");
   expect([await readTenant(), first.requests.length]).toEqual(["b", 2]);
+});
+
+test("a request that arrived before a change of the settings stores nothing after it", async () => {
+  const { gateway, readTenant, writeSettings } = await startTenantA();
+  const body = JSON.stringify({ query });
+  const headers = { "content-type": "application/json", "content-length": body.length, expect: "100-continue" };
+  const request = sendHttp(`${gateway.url}/graphql`, { method: "POST", headers });
+  request.flushHeaders();
+  await once(request, "continue");
+  writeSettings(insert("b"));
+  await gateway.seen("settings-loaded");
+  request.end(body);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  expect(await json(response)).toEqual({ data: { one: "a" } });
+  expect(await readTenant()).toBe("b");
+});
+
+test("a supergraph with another URL of a subgraph invalidates what was stored of the former one", async () => {
+  const [former, next] = await Promise.all(
+    ["former", "next"].map((name) => {
+      const typeDefs = "type Query { name: String }";
+      return startSubgraph({ name: "people", typeDefs, resolvers: { Query: { name: () => name } } });
+    }),
+  );
+  const gateway = await startGateway({
+    supergraphSdl: composeSupergraph([former!]),
+    environment: { ENTITY_CACHE_PEOPLE: "on", SUBGRAPH_FEED_URL_PEOPLE: "none" },
+  });
+  onTestFinished(async () => void (await Promise.all([gateway.drain(), former!.close(), next!.close()])));
+  former!.fault = next!.fault = respondCacheable;
+  const readName = async () => (await gateway.send("{ name }")).body.data.name;
+  expect([await readName(), await readName(), former!.requests.length]).toEqual(["former", "former", 1]);
+  writeFileSync(gateway.file, composeSupergraph([next!]));
+  await gateway.seen("supergraph-loaded", 2);
+  expect(await readName()).toBe("next");
 });

@@ -200,6 +200,19 @@ headers: { all: { request: [{ propagate: { matching: "^x" } }, { remove: { match
     expect(names).not.toContain("x_internal-role");
   });
 
+  test("a pattern with nested quantifiers ends also for a long name", async () => {
+    const { first, sendRaw } = await startEchoPlatform(
+      'headers: { all: { request: [{ propagate: { matching: "^x-([a-z]+-?)+$" } }] } }',
+    );
+    const almost = `x-${"a".repeat(4_000)}_`;
+    await sendRaw('{ one(name: "x") }', [
+      [almost, "1"],
+      ["x-some-name", "2"],
+    ]);
+    const names = Object.keys(first.requests[0]!.headers);
+    expect([names.includes(almost), names.includes("x-some-name")]).toEqual([false, true]);
+  });
+
   test("a name that objects inherit is a header as any other", async () => {
     const names = "[constructor, __proto__, toString]";
     const { first, sendRaw } = await startEchoPlatform(`
@@ -307,6 +320,38 @@ headers:
     const { rawHeaders } = await sendRaw('{ one(name: "x") }', []);
     const values = ["x-first", "x-last", "x-public"].flatMap((name) => valuesOf(rawHeaders, name));
     expect(values).toEqual(["1"]);
+  });
+
+  test("those by which proxies decide on caching and files are not propagated by a pattern", async () => {
+    const { first, sendRaw } = await startEchoPlatform(
+      'headers: { all: { response: [{ propagate: { matching: "." } }] } }',
+    );
+    const headers = {
+      "x-accel-expires": "60",
+      "x-accel-redirect": "/private",
+      "x-sendfile": "/etc/passwd",
+      "edge-control": "max-age=60",
+      "cloudflare-cdn-cache-control": "public, max-age=60",
+      "x-custom": "1",
+    };
+    first.fault = (response, _body, _request, resolve) =>
+      void resolve().then((result) => respondJson(response, 200, JSON.stringify(result), headers));
+    const received = Object.keys((await sendRaw('{ one(name: "x") }', [])).headers);
+    expect(received.filter((name) => name in headers)).toEqual(["x-custom"]);
+  });
+
+  test("a later rule replaces or removes what an earlier one inserts", async () => {
+    const { sendRaw } = await startEchoPlatform(`
+headers:
+  all:
+    response:
+      - insert: { name: x-replaced, value: one }
+      - insert: { name: X-Replaced, value: two }
+      - insert: { name: x-removed, value: one }
+      - remove: { named: X_Removed }
+`);
+    const { rawHeaders } = await sendRaw('{ one(name: "x") }', []);
+    expect([valuesOf(rawHeaders, "x-replaced"), valuesOf(rawHeaders, "x-removed")]).toEqual([["two"], []]);
   });
 
   test("a mutation's cookies are separate fields, also if it fails", async () => {

@@ -76,6 +76,17 @@ test("only subgraphs get requests: no telemetry service, no registry, no cloud m
   expect(stderr()).toBe("");
 });
 
+test("threads load no modules of --import, which may need the environment of the process", async () => {
+  const code = 'import { isMainThread } from "node:worker_threads"; if (!isMainThread) console.error("in a thread");';
+  const { child, exited, stderr } = await startReady({ ADMIN_PORT: "0" }, [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(code)}`,
+  ]);
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+  expect(stderr()).toBe("");
+});
+
 test("the check for outgoing calls reports connections, name lookups and datagrams", async () => {
   const calls = `
     require("node:net").connect(80, "192.0.2.1").on("error", () => {});

@@ -79,6 +79,14 @@ describe("the response to a mutation", () => {
     expect(readReceipt(response)).toEqual([people(7)]);
   });
 
+  test("has a receipt although the response of the subgraph cannot be decoded", async () => {
+    library.people.fault = (response) =>
+      response.writeHead(200, { ...json, "content-encoding": "snappy", "write-position": `${epoch}/7` }).end("x");
+    const response = await gateway.send(rename);
+    expect(response.body.errors).toHaveLength(1);
+    expect(readReceipt(response)).toEqual([people(7)]);
+  });
+
   test("names the subgraphs that responded if another one did not", async () => {
     library.people.fault = writesAt(7);
     library.books.fault = (response) => response.destroy();

@@ -257,6 +257,23 @@ headers:
     );
     expect(received).toEqual([{ "x-user": "7", "x-roles": "a,b" }, { "x-user": "8" }, {}]);
   });
+
+  test("of any user id are sent, and none of which the subgraph would read another value", async () => {
+    const issuer = await startTestIssuer();
+    onTestFinished(() => issuer.stop());
+    const { first, gateway } = await startEchoPlatform(
+      "headers: { all: { request: [{ insert: { name: x-user, claim: sub } }, { insert: { name: x-org, claim: org } }] } }",
+      { ISSUER: issuer.issuer, AUDIENCE: issuer.audience, JWKS_URL: issuer.jwksUrl },
+    );
+    const user = "auth0|5f7c8ec7c33c6c004bbafe82";
+    const unusable = [" acme", "acme ", [" acme"], ["a,admin"], ["a", ""], [], 2 ** 53];
+    for (const org of ["acme", ...unusable]) {
+      const headers = { authorization: `Bearer ${await issuer.token(user, [], { org })}` };
+      expect((await gateway.send(one, { headers })).status).toBe(200);
+    }
+    const received = first.requests.map(({ headers }) => [headers["x-user"], headers["x-org"]]);
+    expect(received).toEqual([[user, "acme"], ...unusable.map(() => [user, undefined])]);
+  });
 });
 
 describe("pages", () => {

@@ -303,6 +303,15 @@ test("a 503 without data is SUBGRAPH_UNAVAILABLE, unless its errors are for the 
   );
 });
 
+test.each(["Unauthorized", '{"error":"x"}', '{"data":null}', '{"errors":["x"]}', '{"errors":[{"status":"401"}]}'])(
+  "a 401 with %s, which is no GraphQL response, is UNAUTHENTICATED",
+  async (text) => {
+    library.people.fault = (response) => respondJson(response, 401, text);
+    const { body } = await gateway.send("{ whoAmI }");
+    expect(body.errors).toMatchObject([{ path: ["whoAmI"], extensions: { code: "UNAUTHENTICATED" } }]);
+  },
+);
+
 test("the Retry-After of a 429 or 503 is in the errors of its fields", async () => {
   const errorFor = async (status: number, retryAfter: string, body: object) => {
     library.people.fault = (response, ...rest) => {

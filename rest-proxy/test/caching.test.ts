@@ -1,7 +1,16 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { sendRaw, type ProxySettings, route, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
+import {
+  openConnection,
+  plainCallerConfig,
+  type ProxySettings,
+  route,
+  sendRaw,
+  startProxy,
+  startStub,
+  statusOf,
+} from "./testing.ts";
 
 const v2 = "application/vnd.tributary.v2+json";
 const fresh = "public, max-age=60";
@@ -328,7 +337,7 @@ const collapsed = "tributary; fwd=uri-miss; collapsed";
 async function setUpHeld(settings: ProxySettings = {}) {
   const held: ServerResponse[] = [];
   const stub = await startStub((_request, response) => void held.push(response));
-  const { url, server } = await startProxy(stub, { routes: listRoutes, ...settings });
+  const { url, port, server } = await startProxy(stub, { routes: listRoutes, ...settings });
   let receivedCount = 0;
   server.on("request", () => receivedCount++);
 
@@ -354,7 +363,7 @@ async function setUpHeld(settings: ProxySettings = {}) {
     await response;
   }
 
-  return { url, arrive, join, write };
+  return { url, port, arrive, join, write };
 }
 
 type Arrived = Awaited<ReturnType<Awaited<ReturnType<typeof setUpHeld>>["arrive"]>>;
@@ -402,6 +411,44 @@ test("a write that is rejected because too many requests are in flight ends no c
   const joined = await join("/v1/things");
   await respond(before, "list");
   expect(await joined()).toEqual([collapsed, "list"]);
+});
+
+test("a write that was not sent before its deadline keeps no list from being stored", async () => {
+  const { port, arrive, join } = await setUpHeld();
+  const before = await arrive("GET", "/v1/things");
+  const head = "PATCH /v1/things/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json";
+  const late = await openConnection(port, `${head}\r\nX-Deadline-Ms: 50\r\nContent-Length: 2\r\n\r\n{`);
+  await sleep(80); // Until after the deadline.
+  late.socket.write("}");
+  expect(statusOf(await late.closed())).toBe(504);
+  await respond(before, "list");
+  const joined = await join("/v1/things");
+  expect(await joined()).toEqual([expect.stringContaining("hit"), "list"]);
+});
+
+test.each([
+  ["the cookie", "cookie", "Accept"],
+  ["the address, which Vary names,", "x-forwarded-for", "X-Forwarded-For"],
+])("of a route without caching, a response by %s of the client is neither shared nor stored", async (_, name, vary) => {
+  const held: (() => void)[] = [];
+  const stub = await startStub(({ headers }, response) => {
+    response.setHeader("Cache-Control", fresh).setHeader("Vary", vary);
+    held.push(() => void response.end(JSON.stringify(headers[name])));
+  });
+  const proxy = await startProxy(stub, {
+    routes: [route("getMine", "GET", "/mine", { cache: "none" })],
+    callerConfig: { ...plainCallerConfig, trustedProxies: ["127.0.0.0/8"] },
+  });
+  const read = async (value: string) => (await fetch(`${proxy.url}/v1/mine`, { headers: { [name]: value } })).text();
+  const clients = ["192.0.2.1", "192.0.2.2"];
+  const joined = Promise.all(clients.map(read));
+  await expect.poll(() => held.length).toBe(2);
+  for (const respondTo of held) respondTo();
+  expect(await joined).toEqual(clients.map((value) => expect.stringContaining(value)));
+  const later = read("192.0.2.3");
+  await expect.poll(() => held.length).toBe(3);
+  held[2]?.();
+  expect(await later).toContain("192.0.2.3");
 });
 
 test("a field that Connection names selects no response, since the service does not get it", async () => {

@@ -67,6 +67,14 @@ describe("a change feed", () => {
     expect(await read("/things/7")).toBe(missed);
   });
 
+  test("lets clients share a 404 although the clock of the service is behind by more than that second", async () => {
+    const { service, read, fetched } = await startProxyWithFeed();
+    Object.assign(service, { status: 404, behindMs: 1_500 });
+    await read("/things/7");
+    for (let i = 0; i < 10; i++) expect(await read("/things/7")).toBe(hit);
+    expect(fetched()).toHaveLength(1);
+  });
+
   test("that announces a change while a 404 is on its way prevents its use", async () => {
     const { feed, service, send, fetched, read } = await startProxyWithFeed();
     service.status = 404;

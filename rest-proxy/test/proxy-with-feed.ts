@@ -22,6 +22,8 @@ interface StubService {
   /** Of all resources: the body and the ETag. */
   version: number;
   status: number;
+  /** By which its clock is behind that of the proxy. */
+  behindMs: number;
   /** The value of `Write-Position` in every response. */
   position: string | undefined;
   sendsReceipt: boolean;
@@ -33,7 +35,7 @@ interface StubService {
 export async function startProxyWithFeed(settings: ProxySettings = {}) {
   let released = Promise.resolve();
   const service: StubService = {
-    ...{ version: 1, status: 200, position: undefined, sendsReceipt: false },
+    ...{ version: 1, status: 200, behindMs: 0, position: undefined, sendsReceipt: false },
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       released = promise;
@@ -45,7 +47,7 @@ export async function startProxyWithFeed(settings: ProxySettings = {}) {
     const etag = `"${service.version}"`;
     if (service.position !== undefined) response.setHeader("Write-Position", service.position);
     if (service.sendsReceipt) response.setHeader("Consistency-Token", '"coffee"');
-    response.setHeader("Date", new Date(nowMs).toUTCString());
+    response.setHeader("Date", new Date(nowMs - service.behindMs).toUTCString());
     response.statusCode = service.status;
     if (method === "GET" && service.status === 200) {
       response.setHeader("Cache-Control", "max-age=60, stale-while-revalidate=3600, stale-if-error=3600");

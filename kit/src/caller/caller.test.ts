@@ -35,6 +35,21 @@ test("a caller with a verified token has the key of its user, synchronously from
   expect(callers.identify(request)).toMatchObject(caller);
 });
 
+test.each(["auth0|5f7c8ec7", "f:550e8400-e29b-41d4-a716-446655440000", "ada@example.com"])(
+  "a user may have the id %s of another issuer",
+  async (userId) => {
+    const request = requestOf({ authorization: `Bearer ${await issuer.token(userId)}` });
+    expect(await callersWith().verify(request)).toMatchObject({ key: `user:${userId}`, identity: { userId } });
+  },
+);
+
+test("a user has neither an empty id nor one of 256 characters", async () => {
+  for (const userId of ["", "a".repeat(256)]) {
+    const request = requestOf({ authorization: `Bearer ${await issuer.token(userId)}` });
+    await expect(callersWith().verify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  }
+});
+
 test("the tokens of a revoked user are rejected from the next request on, verified before or not", async () => {
   const revocations = createRevocations();
   const callers = callersWith({ revocations });

@@ -26,6 +26,15 @@ test("a fresh response is sent again without a request to the origin, with Age a
   expect(requestCount()).toBe(1);
 });
 
+test("a response from the future is fetched again: the clock was set back", async () => {
+  const { get, respondAlways, passSeconds } = await setUp();
+  respondAlways((request) => request.respond(200, fresh, "old"));
+  await get("/a");
+  respondAlways((request) => request.respond(200, fresh, "new"));
+  passSeconds(-3_600);
+  expect((await get("/a")).body).toBe("new");
+});
+
 test("hop-by-hop headers and headers of the caller are never stored", async () => {
   const { get, respondAlways } = await setUp();
   respondAlways((request) => request.respond(200, [...fresh, "Connection", "X-Hop", "X-Hop", "1"], "hello"));

@@ -93,15 +93,23 @@ test.each([
   },
 );
 
-test("after a failed refresh there is a pause, and the stale response is still sent", async () => {
+const destroy: Parameters<Awaited<ReturnType<typeof setUp>>["respondAlways"]>[0] = ({ response }) =>
+  void response.destroy();
+
+test.each([
+  ["without a response", "", destroy],
+  ["without a response, with stale-if-error", ", stale-if-error=1000", destroy],
+  ["by a 503, with stale-if-error", ", stale-if-error=1000", ({ respond }) => respond(503, [])],
+])("after a refresh failed %s, there is a pause, and the stale response is still sent", async (_, policy, fail) => {
   const { get, respondAlways, passSeconds, requestCount, observed } = await setUp();
-  respondAlways((request) => request.respond(200, ["Cache-Control", "max-age=10, stale-while-revalidate=100"], "old"));
+  const cacheControl = `max-age=10, stale-while-revalidate=100${policy}`;
+  respondAlways((request) => request.respond(200, ["Cache-Control", cacheControl], "old"));
   await get("/a");
   passSeconds(15);
-  respondAlways((request) => request.response.destroy());
+  respondAlways(fail);
   await get("/a");
   await expect.poll(() => observed.some(({ kind }) => kind === "refresh-failed")).toBe(true);
-  expect((await get("/a")).body).toBe("old");
+  for (let i = 0; i < 5; i++) expect((await get("/a")).body).toBe("old");
   expect(requestCount()).toBe(2);
   passSeconds(1);
   expect((await get("/a")).body).toBe("old");
