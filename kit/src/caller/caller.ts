@@ -51,13 +51,13 @@ const addressesMax = 10_000;
 const userIdCharsMax = 255;
 
 /** Any (OpenID Connect Core, section 2, `sub`): only services know what the ids of their users are. */
-function isUserId(text: string): boolean {
+function isAcceptedId(text: string): boolean {
   return text !== "" && text.length <= userIdCharsMax;
 }
 
 export function createCallers(o: CallersOptions): Callers {
   const findAddress = createAddressFinder(createNetworks(o.trustedProxies));
-  const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens, isUserId });
+  const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens, isAcceptedId });
   const findClientByKey = createClientKeyCheck(o.clientKeys);
   const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });
 

@@ -11,7 +11,7 @@ export interface TokenVerifierOptions extends TokenKeysOptions {
   /** Holds the user's id, as a string or as a whole number that a double represents. */
   readonly userIdClaim: string;
   /** Default: row ids only. Issuers of other platforms have ids such as `auth0|5f7c8ec7` (RFC 7519, 4.1.2). */
-  readonly isUserId?: ((text: string) => boolean) | undefined;
+  readonly isAcceptedId?: ((text: string) => boolean) | undefined;
   /** Holds the name of the client, such as `azp`. Undefined: tokens name no client. */
   readonly clientClaim?: string | undefined;
   /** Default 10,000. */
@@ -181,12 +181,12 @@ function readExpiryMs({ exp }: JWTPayload): number {
 
 function readIdentity(
   payload: JWTPayload,
-  { userIdClaim, isUserId = isRowId }: Pick<TokenVerifierOptions, "userIdClaim" | "isUserId">,
+  { userIdClaim, isAcceptedId = isRowId }: Pick<TokenVerifierOptions, "userIdClaim" | "isAcceptedId">,
 ): UserIdentity {
   const claimValue = payload[userIdClaim];
   // A number above 2^53 was rounded by JSON.parse, perhaps to another user's id.
   const userId = Number.isSafeInteger(claimValue) ? String(claimValue) : claimValue;
-  if (typeof userId !== "string" || !isUserId(userId)) {
+  if (typeof userId !== "string" || !isAcceptedId(userId)) {
     throw new AppError("UNAUTHENTICATED", "The token does not name a user of this platform.");
   }
   const scopeClaim = typeof payload["scope"] === "string" ? payload["scope"] : "";

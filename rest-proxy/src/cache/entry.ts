@@ -190,7 +190,7 @@ export function secondsLeft(head: StoredHead, nowMs: number): number {
   return head.lifetimeSeconds - ageSeconds(head, nowMs);
 }
 
-/** RFC 9111, 4.2. Not after the clock was set back: nobody knows for how long. */
+/** RFC 9111, 4.2. Not after the clock was set back, by an unknown time. */
 export function isFresh(head: StoredHead, nowMs: number): boolean {
   return nowMs >= head.requestedAtMs && !head.policy.noCache && secondsLeft(head, nowMs) > 0;
 }

@@ -9,6 +9,7 @@ import { createOperationStore } from "../parse/operation-store.ts";
 import { createPlanCache } from "../plan/plan-cache.ts";
 import type { PlannerPool } from "../plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "../plan/planner/supergraph-planner.ts";
+import type { Subgraph } from "../run/fetch/subgraph.ts";
 import { createSubgraphClient, type WriteCount } from "../run/fetch/subgraph-client.ts";
 import { createSupergraphStages, type StagesOptions, type SupergraphStages } from "./supergraph-stages.ts";
 import { readSubgraphs, type SubgraphConfiguration } from "../../subgraph-settings/subgraph-settings.ts";
@@ -53,7 +54,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
         ...o,
         subgraphs: supergraphSubgraphs,
         createClient: (settings) => createSubgraphClient(settings, { writes: o.writesOf(settings.service), observe }),
-        onChanged: (settings) => o.entityCache?.of(settings.service)?.follow(settings),
+        onChanged: (settings) => follow([{ settings }], o),
       },
       configuration,
     ));
@@ -88,10 +89,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
         return mostUsed.map(({ operation, ...used }) => ({ ...used, conditions: stages.conditionsOf(operation) }));
       },
       warm: (used, signal) => warm(used, signal, validation, stages),
-      activate() {
-        for (const { settings } of connect(o.configuration()).values())
-          o.entityCache?.of(settings.service)?.follow(settings);
-      },
+      activate: () => follow(connect(o.configuration()).values(), o),
       retire() {
         documents.stop();
         operations.clear();
@@ -107,6 +105,14 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     await release();
     throw error;
   }
+}
+
+/** The entity cache then has results of these settings only. */
+function follow(
+  subgraphs: Iterable<Pick<Subgraph, "settings">>,
+  { entityCache }: Pick<GenerationOptions, "entityCache">,
+) {
+  for (const { settings } of subgraphs) entityCache?.of(settings.service)?.follow(settings);
 }
 
 /** Validates each operation as if a client had sent it, and prepares its plans. Nothing is fetched. */

@@ -134,8 +134,7 @@ export function createGenerations(o: GenerationsOptions): Generations {
     current = { id, generation, loadedAtMs: Date.now(), pins: 0, closed: Promise.withResolvers() };
     if (replaced) retire(replaced);
     const tookMs = Math.round(performance.now() - startedMs);
-    const subgraphs = generation.subgraphs.map(({ service }) => service);
-    observe({ kind: "supergraph-loaded", id, subgraphs, tookMs });
+    observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs.map(({ service }) => service), tookMs });
   }
 
   function retire(entry: GenerationEntry): void {

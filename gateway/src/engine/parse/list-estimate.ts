@@ -14,10 +14,9 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from "graphql";
-import type { Variables } from "./validated-operation.ts";
 
 /** @returns at least 0. */
-export type EstimateEntries = (variables: Variables) => number;
+export type EstimateEntries = (variables: Readonly<Record<string, unknown>>) => number;
 
 /** A field with an argument that limits its list. */
 interface Page {
@@ -27,7 +26,7 @@ interface Page {
   readonly below: readonly Page[];
 }
 
-const sizeArguments = ["first", "last"];
+const sizeArguments: ReadonlySet<string> = new Set(["first", "last"]);
 
 /** Without `@skip` and `@include`. @param operation within the limits of selections. @returns undefined without such lists. */
 export function createListEstimate(
@@ -61,10 +60,10 @@ export function createListEstimate(
   }
 
   function readPage(field: GraphQLField<unknown, unknown>, node: FieldNode, below: readonly Page[]): Page | undefined {
-    const declared = field.args.filter(({ name }) => sizeArguments.includes(name));
+    const declared = field.args.filter(({ name }) => sizeArguments.has(name));
     if (declared.length === 0 || !node.selectionSet) return undefined;
     const defaultSize = Math.max(1, ...declared.map(({ defaultValue }) => Number(defaultValue ?? 1) || 1));
-    const given = node.arguments?.find(({ name }) => sizeArguments.includes(name.value))?.value;
+    const given = node.arguments?.find(({ name }) => sizeArguments.has(name.value))?.value;
     if (given?.kind === Kind.VARIABLE) {
       const variable = given.name.value;
       return { size: defaults.get(variable) ?? defaultSize, variable, below };
@@ -76,7 +75,7 @@ export function createListEstimate(
   return pages.length === 0 ? undefined : (variables) => count(pages, variables);
 }
 
-function count(pages: readonly Page[], variables: Variables): number {
+function count(pages: readonly Page[], variables: Parameters<EstimateEntries>[0]): number {
   let sum = 0;
   for (const { size, variable, below } of pages) {
     const given = variable === undefined ? undefined : variables[variable];
