@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type GatewayTestOptions, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
@@ -203,6 +203,32 @@ describe("introspection", () => {
     expect((await closed.send("{ peopl { name } }")).text).not.toContain("people");
     expect((await fetch(`${closed.url}/schema.graphql`)).status).toBe(404);
     await closed.drain();
+  });
+
+  test("if it is disabled, errors of literals and variables suggest no names", async () => {
+    const typeDefs = `
+      enum Color { CRIMSON AZURE }
+      input Filter { internalRating: Int color: Color }
+      type Query { items(filter: Filter, color: Color): [String] }
+    `;
+    const shop = await startSubgraph({ name: "shop", typeDefs, resolvers: {} });
+    onTestFinished(() => shop.close());
+    for (const [INTROSPECTION, suggests] of [
+      ["true", 4],
+      ["false", 0],
+    ] as const) {
+      const supergraphSdl = composeSupergraph([shop]);
+      const serving = await startGateway({ supergraphSdl, environment: { INTROSPECTION } });
+      onTestFinished(() => serving.drain());
+      const literal = await serving.send("{ items(filter: { internalRatin: 1 }, color: CRIMSO) }");
+      const variables = { filter: { internalRatin: 1 }, color: "CRIMSO" };
+      const query = "query ($filter: Filter, $color: Color) { items(filter: $filter, color: $color) }";
+      const { body } = await serving.send(query, { variables });
+      const messages = [...literal.body.errors, ...body.errors].map(({ message }: { message: string }) => message);
+      expect(messages).toHaveLength(4);
+      const suggesting = messages.filter((message) => /Did you mean|internalRating|CRIMSON/.test(message));
+      expect([INTROSPECTION, suggesting.length]).toEqual([INTROSPECTION, suggests]);
+    }
   });
 
   test("a result that would be too large is rejected, with status 400 if the media type allows it", async () => {

@@ -333,3 +333,105 @@ describe("numbers out of range", () => {
     expect(echo.requests).toEqual([]);
   });
 });
+
+describe("lists in lists", () => {
+  let graphs: RunningSubgraph[];
+  let gateway: RunningGateway;
+  const ids = Array.from({ length: 11 }, (_, i) => String(i));
+
+  beforeAll(async () => {
+    graphs = await Promise.all([startWriters(), startReaders()]);
+    gateway = await startGateway({ supergraphSdl: composeSupergraph(graphs) });
+  });
+  beforeEach(() => {
+    for (const graph of graphs) {
+      graph.fault = undefined;
+      graph.requests.length = 0;
+    }
+    gateway.observations.length = 0;
+  });
+  afterAll(async () => {
+    await gateway.drain();
+    for (const graph of graphs) await graph.close();
+  });
+
+  const fans = (first: string, below: string) => `fans${first && `(first: ${first})`} { ${below} }`;
+  const threeLists = (first: string) => `{ person { ${fans(first, fans(first, fans(first, "id")))} } }`;
+
+  test.each<[string, string, object?]>([
+    ["literals", threeLists("100")],
+    ["variables", `query ($n: Int) ${threeLists("$n")}`, { n: 100 }],
+    ["the default value of a variable", `query ($n: Int = 100) ${threeLists("$n")}`],
+    ["the default value of the schema", threeLists("").replace("id", fans("", "id"))],
+    [
+      "fragments",
+      `{ person { ...A } } fragment A on Person { ${fans("100", "...B")} } fragment B on Person { ${fans("100", fans("100", "id"))} }`,
+    ],
+  ])("pages with too many entries by %s are rejected before a fetch", async (_, query, variables = {}) => {
+    const { body } = await gateway.send(query, { variables });
+    expect(body.errors).toMatchObject([{ extensions: { code: "PAGE_LIMIT_EXCEEDED", entriesMax: 100_000 } }]);
+    expect(graphs.flatMap(({ requests }) => requests)).toEqual([]);
+  });
+
+  test("pages of 20 are not, also after larger ones of the same operation", async () => {
+    const query = `query ($n: Int = 100) ${threeLists("$n")}`;
+    await gateway.send(query);
+    expect((await gateway.send(query, { variables: { n: 20 } })).body.errors).toBeUndefined();
+    expect((await gateway.send(threeLists("20"))).body.errors).toBeUndefined();
+  });
+
+  /** `levels` lists of eleven, one in another. */
+  function nest(levels: number, below: string): string {
+    let selection = below;
+    for (let level = levels; level > 0; level--)
+      selection = `${level % 2 === 1 ? "books" : "readers"} { ${selection} }`;
+    return `{ person { ${selection} } }`;
+  }
+
+  test.each([
+    ["objects", nest(6, "s: scores")],
+    ["bytes", nest(4, "text")],
+    ["objects of a failed fetch", nest(5, "failing")],
+  ])("too many %s of a few entities are RESULT_TOO_LARGE, and the next client is served", async (_, query) => {
+    const [, readers] = graphs;
+    if (query.includes("failing"))
+      readers!.fault = async (response, { query: sent }, _request, resolve) =>
+        sent.includes("failing") ? response.destroy() : respondJson(response, 200, JSON.stringify(await resolve()));
+    const { status, body } = await gateway.send(query);
+    expect(status).toBe(200);
+    expect(body).toEqual({ errors: [expect.objectContaining({ extensions: { code: "RESULT_TOO_LARGE" } })] });
+    expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
+    expect((await gateway.send("{ ping }")).body).toEqual({ data: { ping: "pong" } });
+  });
+
+  function startWriters(): Promise<RunningSubgraph> {
+    const person = { id: "0", books: ids.map((isbn) => ({ isbn })), fans: [{ id: "0" }] };
+    return startSubgraph({
+      name: "writers",
+      typeDefs: `
+      type Query { person: Person ping: String }
+      type Person @key(fields: "id") { id: ID! books: [Book] fans(first: Int = 20): [Person] text: String scores: Int }
+      type Book @key(fields: "isbn", resolvable: false) { isbn: ID! }
+    `,
+      resolvers: {
+        Query: { person: () => person, ping: () => "pong" },
+        Person: {
+          __resolveReference: ({ id }: { id: string }) => ({ ...person, id }),
+          text: () => "x".repeat(10_000),
+        },
+      },
+    });
+  }
+
+  function startReaders(): Promise<RunningSubgraph> {
+    const readers = ids.map((id) => ({ id }));
+    return startSubgraph({
+      name: "readers",
+      typeDefs: `
+      type Book @key(fields: "isbn") { isbn: ID! readers: [Person] failing: Int }
+      type Person @key(fields: "id", resolvable: false) { id: ID! }
+    `,
+      resolvers: { Book: { __resolveReference: ({ isbn }: { isbn: string }) => ({ isbn, readers }) } },
+    });
+  }
+});

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { respondJson, type Fault } from "./helpers/subgraphs.ts";
@@ -52,6 +55,22 @@ test("an error meant for the client keeps its message, its code and its problems
     ],
     data: { person: null },
   });
+});
+
+test("a long name in an extension that is for clients is left out, and other data is complete", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "subgraph-errors-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "gateway.yaml");
+  writeFileSync(file, "errors: { all: { extensions: [details, reason] } }\n");
+  const { supergraphSdl } = library;
+  const publishing = await startGateway({ supergraphSdl, environment: { SETTINGS_FILE: file } });
+  onTestFinished(() => publishing.drain());
+  const extensions = { code: "BAD_USER_INPUT", details: { ["k".repeat(10_001)]: 1 }, reason: "closed" };
+  library.ratings.fault = respondWith({ errors: [{ message: "No.", extensions }] });
+  const { body } = await publishing.send('{ book(isbn: "b1") { title stars } }');
+  expect(body.data).toEqual({ book: { title: "Engines", stars: null } });
+  expect(body.errors).toMatchObject([{ path: ["book", "stars"], extensions: { reason: "closed" } }]);
+  expect(body.errors[0].extensions).not.toHaveProperty("details");
 });
 
 test("any other error is masked, and the log has its path and not its message", async () => {
@@ -253,6 +272,17 @@ test("of many nulls that only follow from a failed fetch, none is counted as an 
   const { body } = await gateway.send("{ books { title comments } }");
   const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);
   expect(codes).toEqual(Array(101).fill("SUBGRAPH_UNAVAILABLE"));
+});
+
+test("after a hundred nulls that follow from a failed fetch, another null still has its error", async () => {
+  const many = Array.from({ length: 150 }, (_, i) => ({ __typename: "Book", isbn: `b${i}`, title: "T" }));
+  library.books.fault = respondWith({ data: { books: many } });
+  library.ratings.fault = (response) => response.destroy();
+  library.people.fault = respondWith({ data: { people: [{ name: null }], whoAmI: 5 } });
+  const { body } = await gateway.send("{ books { title comments } people { name } whoAmI }");
+  expect([body.data.people, body.data.whoAmI]).toEqual([null, null]);
+  const paths = body.errors.map(({ path }: { path: unknown }) => path);
+  expect(paths).toEqual(expect.arrayContaining([["people", 0, "name"], ["whoAmI"]]));
 });
 
 test("errors without a path are at all missing fields, or at the list of the fetch", async () => {

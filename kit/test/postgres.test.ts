@@ -72,6 +72,18 @@ test("rows have typed values, and ids are strings", async () => {
   ]);
 });
 
+test("statements whose long names begin alike are prepared one by one, on one connection", async () => {
+  const long = "update-row-title-description-category-publishedOn-language-pageCount";
+  const names = [`${long}-edition`, `${long}-publisher`, long, long.slice(0, 63)];
+  const found = await database.transaction(async ({ rows }) => {
+    const read = [];
+    for (const [index, name] of [...names.entries(), ...names.entries()])
+      read.push(...(await rows<{ n: number }>(name, `select ${index} as n`)));
+    return read.map(({ n }) => n);
+  });
+  expect(found).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+});
+
 test("a failed transaction is rolled back, and its connection is reused", async () => {
   const failing = database.transaction(async (transaction) => {
     await transaction.rows("take", "update things set amount = amount - 5 where id = 1");

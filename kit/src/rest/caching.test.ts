@@ -9,7 +9,14 @@ import {
   requireVersion,
   writeEtag,
 } from "../http/etag.ts";
-import { type Audience, doesVaryByCaller, toCachingHeaders, writeGroups } from "./caching.ts";
+import {
+  type Audience,
+  doesVaryByCaller,
+  nameGroup,
+  SharedMissingError,
+  toCachingHeaders,
+  writeGroups,
+} from "./caching.ts";
 import { hasConditions, isNotModified, readUnmodifiedSince, toValidatorHeaders } from "./conditions.ts";
 import type { RouteDeclaration } from "./routes.ts";
 
@@ -60,6 +67,21 @@ test("cache groups have names that every cache supports", () => {
   for (const invalid of [[""], ["x".repeat(33)], ['"'], ["\\"], ["é"], Array.from({ length: 33 }, () => "x")]) {
     expect(() => writeGroups(invalid)).toThrow("invalid cache groups");
   }
+});
+
+test("the group of an id has a name that every cache supports, and differs for each id", () => {
+  expect(nameGroup("gadget-shop:", "42")).toBe("gadget-shop:42");
+  const longest = "9223372036854775807";
+  expect(nameGroup("x".repeat(13), longest)).toBe(`${"x".repeat(13)}${longest}`);
+  const names = [longest, "9223372036854775806"].map((id) => nameGroup("gadget-shop:on-", id));
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(writeGroups([name])).toMatch(/^"gadget-shop:on-[0-9a-f]{17}"$/);
+});
+
+test("an error with an invalid group is not created, since its headers could not be written", () => {
+  const missing = new AppError("NOT_FOUND", "No such thing.");
+  expect(new SharedMissingError(missing, ["thing-1"]).groups).toEqual(["thing-1"]);
+  expect(() => new SharedMissingError(missing, ["x".repeat(33)])).toThrow("invalid cache groups");
 });
 
 function headersOf(more: Partial<RouteDeclaration>, audience: Audience | undefined, names: readonly string[] = []) {

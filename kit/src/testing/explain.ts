@@ -42,11 +42,11 @@ function flatten(node: PlanNode): readonly PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 
-/** The SQL literal of null, a string without quotes, a number, a date or an array of these. */
+/** The SQL literal of null, a string without double quotes, a number, a date or an array of these. */
 function toLiteral(value: unknown): string {
   if (value === null) return "null";
   const json = JSON.stringify(value);
   // PostgreSQL writes an array as '{1,2}'.
   if (Array.isArray(value)) return `'{${json.slice(1, -1)}}'`;
-  return `'${json.replaceAll('"', "")}'`;
+  return `'${json.replaceAll('"', "").replaceAll("'", "''")}'`;
 }

@@ -288,6 +288,21 @@ test("NOT_FOUND precedes FORBIDDEN, and FORBIDDEN precedes INVALID_STATE", async
   expect(codeOf(await comments.graphql(edit, { input: { id: "5", body: "?" } }, grace))).toBe("INVALID_STATE");
 });
 
+test("aliases of a body beyond 16 MiB are left out, with one error", async () => {
+  await comments.database.database.rows(
+    "long",
+    `insert into comments (post_id, author_id, body) select 200, 200, repeat('x', 5000) from generate_series(1, 20)`,
+  );
+  const aliases = Array.from({ length: 180 }, (_, i) => `a${i}: body`).join(" ");
+  const query = `query ($of: [_Any!]!) { _entities(representations: $of) { ... on Post { comments { ${aliases} } } } }`;
+  const { data, errors } = await comments.graphql(query, { of: [reference("Post", 200)] });
+  expect(errors).toMatchObject([{ extensions: { code: "PAYLOAD_TOO_LARGE" } }]);
+  const bodies = data._entities[0].comments.flatMap((comment: object) => Object.values(comment));
+  const sent = bodies.filter((body: string | null) => body !== null).length * 5_000;
+  expect([bodies.length, sent <= 16_777_216, sent > 16_000_000]).toEqual([20 * 180, true, true]);
+  await comments.database.database.rows("not-long", "delete from comments where post_id = 200");
+});
+
 test("each mutation of an operation sees what the mutations before it changed", async () => {
   const { data } = await comments.graphql(
     `mutation ($input: AddCommentInput!) {

@@ -93,6 +93,21 @@ test("a page of long posts ends at 1 MiB of text in both connections, and the ne
   }
 });
 
+test("a page of exactly 1 MiB of text has a next page", async () => {
+  const text = `insert into posts (author_id, title, body, status, published_at)
+    select 79, 'Exact', repeat('x', 65536), 'PUBLISHED', now() from generate_series(1, 18)`;
+  await posts.database.database.rows("exact-posts", text);
+  onTestFinished(
+    async () => void (await posts.database.database.rows("no-exact-posts", "delete from posts where author_id = 79")),
+  );
+  const query = `query ($after: String) {
+    posts(authorId: 79, first: 100, after: $after) { nodes { content { text } } pageInfo { hasNextPage endCursor } } }`;
+  const first = (await posts.graphql(query)).data.posts;
+  expect([first.nodes.length, first.pageInfo.hasNextPage]).toEqual([16, true]);
+  const second = (await posts.graphql(query, { after: first.pageInfo.endCursor })).data.posts;
+  expect([second.nodes.length, second.pageInfo.hasNextPage]).toEqual([2, false]);
+});
+
 test("a request that reads or renders more than 16 MiB is an error", async () => {
   const text = `insert into posts (author_id, title, body, status, published_at)
     select 79, 'Lengthy', repeat('''', 60000), 'PUBLISHED', now() from generate_series(1, 100)`;
@@ -112,6 +127,25 @@ test("a request that reads or renders more than 16 MiB is an error", async () =>
     60,
   );
   expect((await posts.graphql("{ posts(first: 5) { nodes { content { html } } } }")).errors).toBeUndefined();
+});
+
+test("aliases of a text beyond 16 MiB are left out, with one error", async () => {
+  const text = `insert into posts (author_id, title, body, status, published_at)
+    select 79, 'Lengthy', repeat('x', 60000), 'PUBLISHED', now() from generate_series(1, 4)`;
+  await posts.database.database.rows("aliased-posts", text);
+  onTestFinished(
+    async () => void (await posts.database.database.rows("no-aliased-posts", "delete from posts where author_id = 79")),
+  );
+  for (const field of ["body", "content { text }"]) {
+    const aliases = Array.from({ length: 100 }, (_, i) => `a${i}: ${field}`).join(" ");
+    const { data, errors } = await posts.graphql(`{ posts(authorId: 79) { nodes { ${aliases} } } }`);
+    expect(errors).toMatchObject([{ extensions: { code: "PAYLOAD_TOO_LARGE" } }]);
+    const copies = data.posts.nodes.flatMap((post: object) => Object.values(post));
+    const sent = copies.filter((copy: unknown) => copy !== null).length * 60_000;
+    expect([copies.length, sent <= 16_777_216]).toEqual([400, true]);
+    // Reading the four texts counts as well.
+    expect(sent).toBeGreaterThan(16_777_216 - 5 * 60_000);
+  }
 });
 
 test("a malformed id is null, not an error", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { anyVersion } from "@tributary/kit/http/etag";
 import type { Database } from "@tributary/kit/postgres/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
+import { explain as explainRun } from "@tributary/kit/testing/explain";
 import type { AuthorPageRequest } from "../src/model.ts";
 import { createPostStore, type PostStore } from "../src/store.ts";
 
@@ -80,6 +81,34 @@ for (const [name, [index, run]] of Object.entries(lists)) {
     for (const any of [plan, await explainForAny(statement)]) expect(any).not.toContain("Seq Scan");
   });
 }
+
+test("a search for a word that no title has does not scan posts in the order of their ids", async () => {
+  const search = { status: "PUBLISHED", search: "absent" } as const;
+  const runs: Readonly<Record<string, Run>> = {
+    first: (store) => store.listPosts(search, { limit: 20 }),
+    next: (store) => store.listPosts(search, next("3000")),
+    oldest: (store) => store.listPosts({ ...search, sort: "oldest" }, { limit: 20 }),
+    "within a size": (store) => store.listPosts(search, { limit: 100, bytesMax: 1_048_576 }),
+    brief: (store) => store.listBriefPosts(search, { limit: 20 }),
+  };
+  // Of a table this small, PostgreSQL reads the order of an index only if it may not sort.
+  const sortless: Pick<Database, "transaction"> = {
+    transaction: (work) =>
+      scratch.database.transaction(async (transaction) => {
+        await transaction.rows("sortless", "set local enable_sort = off");
+        return work(transaction);
+      }),
+  };
+  for (const [name, run] of Object.entries(runs)) {
+    const statement = await capture(run);
+    for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+      const nodes = await explainRun(sortless, statement, mode);
+      const scans = nodes.map((node) => node["Node Type"]).filter((type) => /^(Index|Seq)/.test(type));
+      expect([name, mode, scans]).toEqual([name, mode, []]);
+      expect(nodes.map((node) => node["Index Name"])).toContain("posts_title_folded_words");
+    }
+  }
+});
 
 test("a page at the end of a list starts in the index, without an offset", async () => {
   for (const name of ["published posts deep down", "an author's posts deep down", "many authors' pages"]) {

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Database } from "@tributary/kit/postgres/postgres";
+import { type ExplainedStatement, explain } from "@tributary/kit/testing/explain";
 import type { TestService } from "@tributary/kit/testing/service";
+import { createUserStore } from "../src/store.ts";
 import { startUsers } from "./fixtures.ts";
 
 let users: TestService;
@@ -105,6 +108,56 @@ test("an avatar is an http(s) address in the characters of a URI", async () => {
     "http://a#b#c",
   ])
     expect([address, await store(address)]).toEqual([address, 1]);
+});
+
+test("the scheme of an avatar is stored in lower case, by both endpoints", async () => {
+  const address = "HTTPS://example.org/A.png";
+  const stored = "https://example.org/A.png";
+  const update = `mutation ($avatarUrl: String) { updateUser(input: { id: "1", avatarUrl: $avatarUrl }) { user { avatarUrl } } }`;
+  const { data } = await users.graphql(update, { avatarUrl: address }, keeper);
+  expect(data.updateUser.user.avatarUrl).toBe(stored);
+  const created = await users.rest("POST", "/v1/users", { token: keeper, body: { name: "Eve", avatarUrl: address } });
+  expect([created.status, created.body.avatarUrl]).toEqual([201, stored]);
+  const change = { token: keeper, headers: { "if-match": "*" }, body: { avatar: { url: "Http://example.org/b" } } };
+  const changed = await users.rest("PATCH", `/v2/users/${created.body.id}`, change);
+  expect([changed.status, changed.body.avatar]).toEqual([
+    200,
+    expect.objectContaining({ url: "http://example.org/b" }),
+  ]);
+  await users.database.database.rows("remove-created", "delete from users where name = 'Eve'");
+});
+
+test("a search for a word that no name has does not scan users in the order of their ids", async () => {
+  const { database } = users.database;
+  const insert = "insert into users (name) select 'Person ' || n || ' word' || n % 500 from generate_series(1, 6000) n";
+  await database.rows("many", insert);
+  onTestFinished(async () => void (await database.rows("remove-many", "delete from users where name like 'Person %'")));
+  await database.rows("vacuum", "vacuum analyze users");
+  const recorded: ExplainedStatement[] = [];
+  const rows = async (_name: string, text: string, values: readonly unknown[] = []) => {
+    recorded.push({ text, values });
+    return [];
+  };
+  const store = createUserStore({ ...database, rows } as Database);
+  await store.listUsers({ search: "absent" }, { limit: 20 });
+  await store.listUsers({ search: "absent", sort: "oldest" }, { limit: 20 });
+  await store.listUserVersions({ search: "absent" }, { limit: 20, position: { direction: "next", id: "3000" } });
+  // Of a table this small, PostgreSQL reads the order of an index only if it may not sort.
+  const sortless: Pick<Database, "transaction"> = {
+    transaction: (work) =>
+      database.transaction(async (transaction) => {
+        await transaction.rows("sortless", "set local enable_sort = off");
+        return work(transaction);
+      }),
+  };
+  for (const statement of recorded) {
+    for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+      const nodes = await explain(sortless, statement, mode);
+      const scans = nodes.map((node) => node["Node Type"]).filter((type) => /^(Index|Seq)/.test(type));
+      expect([statement.text, mode, scans]).toEqual([statement.text, mode, []]);
+      expect(nodes.map((node) => node["Index Name"])).toContain("users_name_folded_words");
+    }
+  }
 });
 
 test("an email address belongs to one user", async () => {

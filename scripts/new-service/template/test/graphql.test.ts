@@ -1,3 +1,6 @@
+// BEGIN parent
+import { linkOf } from "@tributary/kit/testing/response-headers";
+// END parent
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { newBody, scope, startService } from "./fixtures.ts";
@@ -27,7 +30,7 @@ test("every client may read a spare gadget, with references to other entities", 
 });
 
 test("an unknown or malformed id is null, not an error", async () => {
-  for (const id of ["0", "x", "99999999999999999999", "", "999"]) {
+  for (const id of ["0", "x", "9223372036854775807", "99999999999999999999", "", "999"]) {
     const response = await service.graphql(`query ($id: ID!) { spareGadget(id: $id) { id } }`, { id });
     expect(response).toEqual({ status: 200, data: { spareGadget: null } });
   }
@@ -66,8 +69,21 @@ test("the lists of one parent thing and of fifty need one statement, and equal t
   expect(idsOf(data.spareGadgets.nodes)).toEqual(["3", "2", "1"]);
 });
 
+test("a cursor of REST that leads backwards is valid for the filtered list, and not for that of the parent thing", async () => {
+  const first = await service.rest("GET", "/v2/spare-gadgets?parentThingId=1&limit=1");
+  const second = await service.rest("GET", linkOf(first, "next"));
+  const query = `query ($of: [_Any!]!, $after: String) {
+    spareGadgets(first: 1, after: $after, parentThingId: "1") { nodes { id } }
+    _entities(representations: $of) { ... on ParentThing { spareGadgets(first: 1, after: $after) { nodes { id } } } }
+  }`;
+  const after = second.body.page.prev;
+  const { data, errors } = await service.graphql(query, { of: [reference("ParentThing", 1)], after });
+  expect(data.spareGadgets.nodes).toEqual([{ id: first.body.data[0].id }]);
+  expect(errors).toMatchObject([{ path: ["_entities", 0, "spareGadgets"], extensions: { code: "INVALID_CURSOR" } }]);
+});
+
 test("a parent thing with an unknown or malformed id has an empty list", async () => {
-  for (const id of ["999", "x", "0"]) {
+  for (const id of ["999", "9223372036854775807", "x", "0"]) {
     const { _entities } = await entities(
       [reference("ParentThing", id)],
       `... on ParentThing { spareGadgets { nodes { id } } }`,

@@ -96,7 +96,7 @@ test("every problem is reported at once, with pointers", async () => {
 test("an unknown, malformed or deleted id is 404 for every method", async () => {
   const { id } = (await create("v1", ada)).body;
   await send("DELETE", `/v1/spare-gadgets/${id}`, ada);
-  for (const missing of [id, "999999", "0", "abc"]) {
+  for (const missing of [id, "999999", "9223372036854775807", "9223372036854775808", "0", "abc"]) {
     const path = `/v1/spare-gadgets/${missing}`;
     const responses = [
       await service.rest("GET", path),
@@ -105,6 +105,30 @@ test("an unknown, malformed or deleted id is 404 for every method", async () => 
     ];
     expect([missing, ...responses.map(({ status }) => status)]).toEqual([missing, 404, 404, 404]);
   }
+});
+
+// BEGIN parent
+test("a parent thing can have any id, also the longest one", async () => {
+  const parentThingId = "9223372036854775807";
+  const list = `/v2/spare-gadgets?parentThingId=${parentThingId}`;
+  expect((await service.rest("GET", list)).body.data).toEqual([]);
+  const headers = { "idempotency-key": "longest" };
+  const created = await send("POST", "/v2/spare-gadgets", ada, { ...newBody(), parentThingId }, headers);
+  const again = await send("POST", "/v2/spare-gadgets", ada, { ...newBody(), parentThingId }, headers);
+  expect([created.status, created.body.parentThingId, again.status]).toEqual([201, parentThingId, 201]);
+  expect((await service.rest("GET", list)).body.data).toEqual([created.body]);
+});
+// END parent
+
+test("a deletion with If-Unmodified-Since applies only to a row that has not changed since", async () => {
+  const { id } = (await create("v2", ada)).body;
+  const path = `/v2/spare-gadgets/${id}`;
+  const age =
+    "update spare_gadgets set created_at = '2026-01-01', updated_at = '2026-01-02T03:04:05.678Z' where id = $1";
+  await service.database.database.rows("age", age, [id]);
+  const remove = (since: string) => send("DELETE", path, ada, undefined, { "if-unmodified-since": since });
+  expect((await remove("Fri, 02 Jan 2026 03:04:04 GMT")).status).toBe(412);
+  expect((await remove("Fri, 02 Jan 2026 03:04:05 GMT")).status).toBe(204);
 });
 
 function create(version: string, token?: string) {

@@ -66,6 +66,13 @@ test("variables are coerced, and documents with equal selections share a cached 
   expect(introspection.size().entries).toBe(1);
 });
 
+test("an unpaired surrogate in a name matches no type, also in a response that is written by a worker", async () => {
+  const { readLater, threadKeys } = setUp();
+  const text = await readLater(`query ($n: String!) { __type(name: $n) { name } ${large} }`, { n: "T1\ud800" });
+  expect(JSON.parse(text)).toEqual({ __type: null, ...JSON.parse(expected(`{ ${large} }`)) });
+  expect(threadKeys).toHaveLength(1);
+});
+
 test("the responses to the query of tools are written once per supergraph, and never evicted", () => {
   const { read, introspection, standard } = setUp();
   for (let i = 0; i < 100; i++) read(`{ a${i}: __type(name: "T${i}") { name a${i}: kind } }`);
