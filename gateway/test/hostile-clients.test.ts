@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createObservationCounts } from "../src/telemetry/observation-counts.ts";
 import { type RunningGateway, comparesPaths, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
@@ -210,6 +213,19 @@ describe("hostile clients", () => {
       );
       expect(response).toMatch(/^HTTP\/1\.1 431 /);
       expect(response).toContain("HEADERS_TOO_LARGE");
+    });
+
+    test("each is counted by its code and status, although there is no request", async () => {
+      gateway.observations.length = 0;
+      for (const rest of [`X-A: ${"a".repeat(20_000)}\r\n\r\n`, "X-A: b\r\n c: d\r\n\r\n", "\0"])
+        await sendRaw(gateway.url, `${line}${rest}`);
+      const metrics = await createPrometheus(metricsOf.gateway);
+      const count = createObservationCounts(metrics);
+      for (const observation of gateway.observations) count(observation);
+      expect((await metrics.write()).match(/^tributary_gateway_rejected_total\{.*$/gm)).toEqual([
+        'tributary_gateway_rejected_total{code="HEADERS_TOO_LARGE",status="431"} 1',
+        'tributary_gateway_rejected_total{code="MALFORMED_REQUEST",status="400"} 2',
+      ]);
     });
 
     test("requests before a malformed one on the same connection get their responses in order, followed by a 400", async () => {

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { startPlannerWorker } from "../src/engine/plan/planner/planner-worker.ts";
 import { sendOperation } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { type GatewayProcess, spawnGateway, spawnGatewayWithLimit, writeSupergraph } from "./helpers/process.ts";
@@ -74,6 +75,30 @@ test("only subgraphs get requests: no telemetry service, no registry, no cloud m
   child.kill("SIGTERM");
   expect(await exited).toBe(0);
   expect(stderr()).toBe("");
+});
+
+test("planner threads, which load no modules of --import, send no requests either", async () => {
+  const urlOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const code = `
+    import { parentPort } from "node:worker_threads";
+    process.stderr.write = (text) => parentPort.postMessage({ kind: "library-log", level: "error", text });
+    await import(${urlOf("helpers/block-outgoing-calls.ts")});
+    await import(${urlOf("../src/engine/plan/planner/worker-entry.ts")});`;
+  const reported: string[] = [];
+  const planner = startPlannerWorker({
+    file: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+    heapMbMax: 512,
+    isFirstLoadKnown: false,
+    isFirstLoadUrgent: false,
+    onLogEntry: ({ level, text }) => void (level === "error" && reported.push(text)),
+    onLost: ({ cause }) => void reported.push(String(cause)),
+  });
+  onTestFinished(() => planner.end());
+  const load = { kind: "load", id: 1, supergraphSdl: library.supergraphSdl, isKnown: false } as const;
+  expect(await planner.run(load, 60_000)).toMatchObject({ kind: "loaded" });
+  const plan = { kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] } as const;
+  expect(await planner.run(plan, 60_000)).toMatchObject({ kind: "planned" });
+  expect(reported).toEqual([]);
 });
 
 test("threads load no modules of --import, which may need the environment of the process", async () => {

@@ -109,6 +109,22 @@ describe("the log of a service during an outage", () => {
     for (const line of errors) expect(line["err"]).toMatchObject({ type: "TypeError" });
     expect(errors.filter(({ field }) => field === "late")).toHaveLength(3);
   });
+
+  test("a bug that fails many entities and fields of a request is one line for each field, with the number of errors", async () => {
+    const bug = new TypeError("a failed statement");
+    // As of a loader, whose one statement fails all entities.
+    failure = () => bug;
+    const representations = Array.from({ length: 100 }, (_, i) => `{ __typename: "Thing", id: "${i}" }`).join(" ");
+    const query = `{ _entities(representations: [${representations}]) { ... on Thing { maker } } a: late b: late }`;
+    for (const requestId of ["first", "second"]) await postGraphql(requestId, query);
+    const errors = lines.filter(({ level }) => level === "error");
+    expect(errors.map((line) => [line["requestId"], line["field"], line["fieldCount"]])).toEqual([
+      ["first", "late", 2],
+      ["first", "_entities", 100],
+      ["second", "late", 2],
+      ["second", "_entities", 100],
+    ]);
+  });
 });
 
 type Kind = FailureKind & { readonly route: string };
@@ -255,7 +271,7 @@ function createApp(): Promise<ServiceApp> {
     },
     {
       schema: new URL("things.graphql", import.meta.url),
-      resolvers: { Query: { late: fail } },
+      resolvers: { Query: { late: fail }, Thing: { __resolveReference: fail } },
       createContext: () => ({}),
       routes,
       caching: { freshSeconds: 10, staleIfErrorSeconds: 60, fieldGroups: {}, groupsOfChange: () => undefined },

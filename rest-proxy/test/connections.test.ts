@@ -1,7 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
+import { createObservationCounts } from "../src/telemetry/observation-counts.ts";
 import { sendRaw, bodyOf, route, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
 
 // Connections of clients: invalid input, pipelining, timeouts, draining.
@@ -58,6 +61,19 @@ test("ambiguous and malformed requests are 400 in problem form, and the connecti
     });
   }
   expect(stub.received).toEqual([]);
+});
+
+test("input that is rejected before it is a request is counted by its code", async () => {
+  const proxy = await startProxy(await startStub());
+  for (const bytes of [`${get}\r\nX: ${"y".repeat(20_000)}\r\n\r\n`, "hello\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\n\r\n"])
+    await (await openConnection(proxy.port, bytes)).closed();
+  const metrics = await createPrometheus(metricsOf.rest);
+  const count = createObservationCounts(metrics);
+  for (const observation of proxy.observed) count(observation);
+  expect((await metrics.write()).match(/^tributary_rest_rejected_total\{.*\} [1-9].*$/gm)?.toSorted()).toEqual([
+    'tributary_rest_rejected_total{code="HEADERS_TOO_LARGE"} 1',
+    'tributary_rest_rejected_total{code="MALFORMED_REQUEST"} 2',
+  ]);
 });
 
 test("headers that are too long are 431, and chunk extensions that are, 413", async () => {

@@ -191,7 +191,7 @@ test("a process exports its declared metrics on its admin port, and pending span
   expect(spans.filter((received) => received.includes(instanceId))).not.toEqual([]);
 });
 
-test("the metrics of the change feed show its streams, the resets sent, and that it lost its database", async () => {
+test("the metrics of the change feed show its streams, the resets sent, and how often it lost its database, which the log has once", async () => {
   const running = await start();
   const metrics = async () => {
     const text = await (await fetch(`${running.adminUrl}/metrics`)).text();
@@ -207,13 +207,18 @@ test("the metrics of the change feed show its streams, the resets sent, and that
   await expect.poll(() => metrics()).toEqual(opened);
   await first.body?.cancel();
   await expect.poll(() => metrics()).toEqual({ ...opened, streams: "1" });
-  await running.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'comments-feed'",
-  );
+  const breakFeed = () =>
+    running.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'comments-feed'");
+  await breakFeed();
   const lost = { ...opened, streams: "0", database_lost_total: "1" };
   await expect.poll(() => metrics()).toEqual(lost);
   // The stream has ended, without an error.
   await second.text();
+  await open();
+  await expect.poll(() => metrics()).toMatchObject({ streams: "1", resets_sent_total: "3" });
+  await breakFeed();
+  await expect.poll(() => metrics()).toMatchObject({ database_lost_total: "2" });
+  expect(running.written().split("the change feed failed")).toHaveLength(2);
   expect(await running.stop()).toBe(0);
 });
 

@@ -22,7 +22,8 @@ describe("the log of observations", () => {
       (...args: unknown[]) =>
         void lines.push([level, ...args]);
     const log = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error"), fatal: say("fatal") };
-    return { lines, observe: createObservationLog(log as never, createFailureLog(log as never)) };
+    const failures = createFailureLog(log as never);
+    return { lines, observe: createObservationLog(log as never, failures), close: () => failures.close() };
   }
 
   test("an observation becomes one line with its fields and a message", () => {
@@ -94,6 +95,18 @@ describe("the log of observations", () => {
         expect.objectContaining({ observation: "subgraph-response-invalid", replica: "a", reason: "RESPONSE_INVALID" }),
       ],
       ["warn", expect.objectContaining({ service: "users", reason: "INVALID_FIELD_VALUE", trace_id: "t", problems })],
+    ]);
+  });
+
+  test("operations that cannot be planned are one line for each reason, then counted", () => {
+    const { lines, observe, close } = setUp();
+    for (let i = 0; i < 50; i++)
+      for (const reason of ["deadline", "bug"] as const)
+        observe({ kind: "plan-failed", reason, operationHash: `${i}`, cause: new Error("failed") });
+    close();
+    expect(lines.map(([level, fields]) => [level, fields])).toMatchObject([
+      ...["deadline", "bug"].map((reason) => ["warn", { observation: "plan-failed", reason, operationHash: "0" }]),
+      ...["deadline", "bug"].map((reason) => ["warn", { observation: "failures-counted", reason, count: 49 }]),
     ]);
   });
 

@@ -116,6 +116,22 @@ test("an issuer that fails is asked once a second, however many tokens arrive", 
   expect(asked).toBe(2);
 });
 
+test("a 200 without a key set, as of a maintenance page, is a failed fetch", async () => {
+  let body = "";
+  const issuing = createServer((_, response) => void response.end(body));
+  await new Promise<void>((resolve) => issuing.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void issuing.close());
+  const jwksUrl = `http://127.0.0.1:${(issuing.address() as AddressInfo).port}/jwks`;
+  const token = `Bearer ${await issuer.token("1")}`;
+  const fetched: boolean[] = [];
+  const onKeysFetched = (isOk: boolean) => void fetched.push(isOk);
+  for (body of ["<html>maintenance</html>", "{}", "null", '{"keys":"none"}'])
+    await expect(
+      createAuthenticator({ ...issuer, jwksUrl, userIdClaim: "sub", onKeysFetched })(token),
+    ).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(fetched).toEqual([false, false, false, false]);
+});
+
 test("while the issuer is down, tokens with a known key are accepted, and the failure is reported", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ConfigError } from "../process/env.ts";
 import { startServer } from "../process/lifecycle.ts";
 import { type Log, silentLog } from "../process/log.ts";
+import { readStatus } from "../process/process-status.ts";
 import { type AdminServer, type AdminServerOptions, startAdminServer } from "./admin-server.ts";
 
 const hourMs = 3_600_000;
@@ -119,6 +120,15 @@ test("the status has the state of the process, without what may be secret", asyn
     expect(await read(url)).toEqual([200, expected]);
   const inProduction = await serve(false);
   expect(await read(`${inProduction.url}/health/status`)).toEqual([404, { status: "unknown" }]);
+});
+
+test("the status is read while the check of readiness gets no response, as of a frozen database", async () => {
+  const status = await readStatus(
+    "test",
+    () => new Promise(() => {}),
+    () => ({ version: "1", revision: "r" }),
+  );
+  expect(status).toMatchObject({ process: "test", status: "not ready", version: "1" });
 });
 
 test("while the main thread is blocked, liveness responds, and readiness and metrics are 503 after their deadlines", async () => {

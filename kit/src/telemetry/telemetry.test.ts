@@ -87,15 +87,16 @@ test("constraint violations are counted separately from failures", async () => {
   expect(counts).toEqual(["1", "2", "3"]);
 });
 
-test("a replica counts from its ejection until it is healthy or removed", async () => {
-  const declarations = {
-    things_total: { kind: "counter", help: "Things.", labels: ["service"] },
-    ejected: { kind: "gauge", help: "Ejected.", labels: ["service", "reason"] },
-    open: { kind: "gauge", help: "Open.", labels: ["service"] },
-    results_total: { kind: "counter", help: "Results.", labels: ["result"] },
-    closed_total: { kind: "counter", help: "Closed.", labels: ["reason"] },
-  } as const;
-  const metrics = await createPrometheus(declarations);
+const replicaDeclarations = {
+  things_total: { kind: "counter", help: "Things.", labels: ["service"] },
+  ejected: { kind: "gauge", help: "Ejected.", labels: ["service", "reason"] },
+  open: { kind: "gauge", help: "Open.", labels: ["service"] },
+  results_total: { kind: "counter", help: "Results.", labels: ["result"] },
+  closed_total: { kind: "counter", help: "Closed.", labels: ["reason"] },
+} as const;
+
+async function observeReplicas() {
+  const metrics = await createPrometheus(replicaDeclarations);
   const things = metrics.counter("things_total");
   const observe = handleByKind(
     countEntryPointObservations("service", {
@@ -111,21 +112,46 @@ test("a replica counts from its ejection until it is healthy or removed", async 
   );
   const eject = (service: string, replica: string, reason: "failing" | "slow" = "failing") =>
     observe({ kind: "replica-ejected", reason, service, replica, pauseMs: 1, cause: undefined });
-  const readEjected = async () => (await metrics.write()).split("\n").filter((line) => line.startsWith("ejected{"));
+  const read = async (gauge: "ejected" | "open") =>
+    (await metrics.write()).split("\n").filter((line) => line.startsWith(`${gauge}{`));
+  return { observe, eject, read };
+}
+
+test("a replica counts from its ejection until it is healthy or removed", async () => {
+  const { observe, eject, read } = await observeReplicas();
   eject("things", "a");
   eject("things", "a");
   eject("things", "b", "slow");
   observe({ kind: "replica-restored", service: "others", replica: "b" });
-  expect(await readEjected()).toEqual([
+  expect(await read("ejected")).toEqual([
     'ejected{service="things",reason="failing"} 1',
     'ejected{service="things",reason="slow"} 1',
     'ejected{service="others",reason="failing"} 0',
     'ejected{service="others",reason="slow"} 0',
   ]);
   observe({ kind: "replica-removed", service: "things", replica: "b" });
-  expect(await readEjected()).toContain('ejected{service="things",reason="slow"} 0');
+  expect(await read("ejected")).toContain('ejected{service="things",reason="slow"} 0');
   for (const isOpen of [true, false]) {
     observe({ kind: "breaker-changed", service: "things", isOpen });
-    expect(await metrics.write()).toContain(`open{service="things"} ${isOpen ? 1 : 0}`);
+    expect(await read("open")).toEqual([`open{service="things"} ${isOpen ? 1 : 0}`]);
   }
+});
+
+test("while a client of a service replaces another, the end of the old one clears no state of the new one", async () => {
+  const { observe, eject, read } = await observeReplicas();
+  const openBreaker = (isOpen: boolean) => observe({ kind: "breaker-changed", service: "things", isOpen });
+  const removeReplica = () => observe({ kind: "replica-removed", service: "things", replica: "a" });
+  const readAll = async () => [...(await read("open")), ...(await read("ejected"))].map((line) => line.slice(-1));
+  for (const reason of ["slow", "failing"] as const) {
+    openBreaker(true);
+    eject("things", "a", reason);
+  }
+  // Open, failing and slow: a replica counts once, with the reason of the new client.
+  expect(await readAll()).toEqual(["1", "1", "0"]);
+  openBreaker(false);
+  removeReplica();
+  expect(await readAll()).toEqual(["1", "1", "0"]);
+  openBreaker(false);
+  removeReplica();
+  expect(await readAll()).toEqual(["0", "0", "0"]);
 });

@@ -303,6 +303,8 @@ test("failures of the platform are logged as warnings or errors, input of client
   const log = createLog({ name: "rest-proxy", level: "debug", destination });
   const observe = createObserver(log, createFailureLog(log));
   observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", rejection: "MALFORMED_REQUEST", requestId: "r-2" });
+  // By a client that does not read, and by a service.
+  for (let i = 0; i < 2; i++) observe({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...aboutRequest });
   observe({ kind: "response-truncated", service: "things", reason: "GATEWAY_TIMEOUT", ...aboutRequest });
   const replica = "http://things:4001/ (10.0.0.7)";
   const failed = { service: "things", replica, code: "BAD_GATEWAY", cause: new Error("refused"), ...aboutRequest };
@@ -322,19 +324,19 @@ test("failures of the platform are logged as warnings or errors, input of client
   observe({ kind: "old-versions", usage: [{ version: 1, client: "shop", route: "getThing", requests: 7 }] });
   observe({ kind: "bug", cause: new Error("broken"), ...aboutRequest });
   expect(lines.map(({ level }) => level)).toEqual([
-    ...["debug", "warn", "warn"],
+    ...["debug", "debug", "debug", "warn", "warn"],
     ...["debug", "warn", "info", "warn"],
     ...["warn", "info", "error"],
   ]);
-  expect(lines[8]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
-  expect(lines[2]).toMatchObject({
+  expect(lines[10]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
+  expect(lines[4]).toMatchObject({
     service: "things",
     replica,
     requestId: "r-1",
     trace_id: "0af7",
     err: { message: "refused" },
   });
-  expect(lines[2]).toMatchObject({ route: "/things/:id" });
+  expect(lines[4]).toMatchObject({ route: "/things/:id" });
   expect(JSON.stringify(lines)).not.toContain("/v1/");
 });
 
