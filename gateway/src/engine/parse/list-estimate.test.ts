@@ -25,6 +25,7 @@ test.each([
     2 * (1 + 3 * (1 + 4)),
   ],
   ["`last`", "{ users(first: 5) { posts(last: 7) { id } } }", 5 * (1 + 7)],
+  ["`first` and `last`", "{ users(first: 5) { posts(first: 1, last: 7) { id } } }", 5 * (1 + 7)],
   ["the largest default value of the schema", "{ users { posts { id } } }", 20 * (1 + 30)],
   ["a list without a default value", "{ user { posts(first: 5) { comments { id } } } }", 5 * (1 + 1)],
   ["a list without an argument", "{ users(first: 5) { all { author { posts(first: 7) { id } } } } }", 5 * (1 + 7)],

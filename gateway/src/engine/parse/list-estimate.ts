@@ -18,11 +18,15 @@ import {
 /** @returns at least 0. */
 export type EstimateEntries = (variables: Readonly<Record<string, unknown>>) => number;
 
-/** A field with an argument that limits its list. */
-interface Page {
+interface Size {
   readonly size: number;
   /** Replaces `size`. */
   readonly variable: string | undefined;
+}
+
+/** A field with an argument that limits its list. Of several sizes, the largest counts. */
+interface Page {
+  readonly sizes: readonly Size[];
   readonly below: readonly Page[];
 }
 
@@ -63,12 +67,13 @@ export function createListEstimate(
     const declared = field.args.filter(({ name }) => sizeArguments.has(name));
     if (declared.length === 0 || !node.selectionSet) return undefined;
     const defaultSize = Math.max(1, ...declared.map(({ defaultValue }) => Number(defaultValue ?? 1) || 1));
-    const given = node.arguments?.find(({ name }) => sizeArguments.has(name.value))?.value;
-    if (given?.kind === Kind.VARIABLE) {
-      const variable = given.name.value;
-      return { size: defaults.get(variable) ?? defaultSize, variable, below };
-    }
-    return { size: given?.kind === Kind.INT ? Number(given.value) : defaultSize, variable: undefined, below };
+    const given = node.arguments?.filter(({ name }) => sizeArguments.has(name.value)) ?? [];
+    const sizes = given.map(({ value }): Size => {
+      const variable = value.kind === Kind.VARIABLE ? value.name.value : undefined;
+      const size = value.kind === Kind.INT ? Number(value.value) : defaults.get(variable ?? "");
+      return { size: size ?? defaultSize, variable };
+    });
+    return { sizes: sizes.length > 0 ? sizes : [{ size: defaultSize, variable: undefined }], below };
   }
 
   const pages = collect(selectionSet, schema.getRootType(operation));
@@ -77,10 +82,13 @@ export function createListEstimate(
 
 function count(pages: readonly Page[], variables: Parameters<EstimateEntries>[0]): number {
   let sum = 0;
-  for (const { size, variable, below } of pages) {
-    const given = variable === undefined ? undefined : variables[variable];
+  for (const { sizes, below } of pages) {
     // A subgraph rejects a negative size.
-    const entries = Math.max(0, typeof given === "number" ? given : size);
+    let entries = 0;
+    for (const { size, variable } of sizes) {
+      const given = variable === undefined ? undefined : variables[variable];
+      entries = Math.max(entries, typeof given === "number" ? given : size);
+    }
     sum += entries * (1 + count(below, variables));
   }
   return sum;
