@@ -73,15 +73,13 @@ function isPlain({ end, write }: Response): boolean {
   return end === ServerResponse.prototype.end && write === ServerResponse.prototype.write;
 }
 
-/** Of a program that embeds the gateway: `writeHead` would replace them. */
-const joinedNames = ["Vary", "Set-Cookie"];
-
-function withOwnOf(response: Response, headers: readonly string[]): string[] {
-  const own = joinedNames.flatMap((name) => {
-    const value = response.getHeader(name);
-    return value === undefined ? [] : [value].flat().flatMap((text) => [name, String(text)]);
-  });
-  return [...own, ...headers];
+/** With what a program that embeds the gateway has set: `writeHead` would replace it. */
+function withOwnOf(response: Response, headers: string[]): string[] {
+  const vary = response.getHeader("Vary");
+  const cookies = response.getHeader("Set-Cookie");
+  if (vary === undefined && cookies === undefined) return headers;
+  const toLines = (name: string, value: unknown) => [value ?? []].flat().flatMap((text) => [name, String(text)]);
+  return [...toLines("Vary", vary), ...toLines("Set-Cookie", cookies), ...headers];
 }
 
 /** A strong validator differs between codings (RFC 9110, 8.8.3.3). */

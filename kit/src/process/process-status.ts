@@ -106,7 +106,10 @@ export async function readStatus(
   readiness: () => Promise<Pick<ProcessStatus, "status">>,
   readState: ReadState,
 ): Promise<ProcessStatus> {
-  const { status } = await Promise.race([readiness(), sleep(readinessMs, { status: "not ready" } as const)]);
+  const { status } = await Promise.race([
+    readiness(),
+    sleep(readinessMs, { status: "not ready" } as const, { ref: false }),
+  ]);
   // Afterwards: the check of readiness may use a connection of the pool.
   const state = await readState();
   const whole: ProcessStatus = { process: name, status, uptimeSeconds: Math.round(process.uptime()), ...state };

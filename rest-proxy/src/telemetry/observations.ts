@@ -95,7 +95,7 @@ export function createObserver(log: Log, failures: FailureLog): (observation: Lo
     const failure = identifyFailure(observation);
     // A client did not read its response.
     const isByClient = observation.kind === "response-truncated" && failure === undefined;
-    if (failure) failures.report(failure, fields, message);
+    if (failure) failures.report(failure, { ...fields, ...failure }, message);
     else if (isByClient) log.debug(fields, message);
     else log[level](fields, message);
   };

@@ -77,13 +77,12 @@ function logRequest(
   clientOf: KnownValues,
 ): void {
   const { record, status, requestId, milliseconds } = finished;
-  const { version, span, code, failedReplica, traceId } = record;
+  const { version, span, failedReplica, traceId } = record;
+  const code = record.code ?? record.truncatedBy;
   const hasFailed = status >= 500 && !record.isRejectedByAdmission;
   if (!accessLog.isWanted(span, hasFailed)) return;
   const route = record.route?.path ?? "other";
-  const failure = hasFailed
-    ? { service: record.route?.service, route, status, code: code ?? record.truncatedBy }
-    : undefined;
+  const failure = hasFailed ? { service: record.route?.service, route, status, code } : undefined;
   const ids = recordFields({ requestId, traceId, span });
   const outcome = { route, version, method, status, code };
   const failed = failedReplica === undefined ? {} : { replica: failedReplica };
