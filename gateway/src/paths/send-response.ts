@@ -78,7 +78,8 @@ function withOwnOf(response: Response, headers: string[]): string[] {
   const vary = response.getHeader("Vary");
   const cookies = response.getHeader("Set-Cookie");
   if (vary === undefined && cookies === undefined) return headers;
-  const toLines = (name: string, value: unknown) => [value ?? []].flat().flatMap((text) => [name, String(text)]);
+  const toLines = (name: string, value: ReturnType<Response["getHeader"]>) =>
+    [value ?? []].flat().flatMap((text) => [name, String(text)]);
   return [...toLines("Vary", vary), ...toLines("Set-Cookie", cookies), ...headers];
 }
 
