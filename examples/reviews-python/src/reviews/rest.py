@@ -20,7 +20,7 @@ from .lists import ListCursors
 from .model import Filters, Input, Model, Review
 from .tokens import Identity
 
-# Only the REST proxy, which follows the change feed, may use a stale response: browsers and CDNs would obey the same directives.
+# Only the REST proxy, which follows the change feed, may use a stale response: browsers and CDNs would obey it too.
 PUBLIC = {
     "Cache-Control": "public, max-age=2, s-maxage=10",
     "CDN-Cache-Control": "public, max-age=10",
