@@ -371,6 +371,7 @@ describe("lists in lists", () => {
     for (const graph of graphs) await graph.close();
   });
 
+  const tooLarge = expect.objectContaining({ extensions: { code: "RESULT_TOO_LARGE" } });
   const fans = (first: string, below: string) => `fans${first && `(first: ${first})`} { ${below} }`;
   const threeLists = (first: string) => `{ person { ${fans(first, fans(first, fans(first, "id")))} } }`;
 
@@ -415,9 +416,23 @@ describe("lists in lists", () => {
         sent.includes("failing") ? response.destroy() : respondJson(response, 200, JSON.stringify(await resolve()));
     const { status, body } = await gateway.send(query);
     expect(status).toBe(200);
-    expect(body).toEqual({ errors: [expect.objectContaining({ extensions: { code: "RESULT_TOO_LARGE" } })] });
+    expect(body).toEqual({ errors: [tooLarge], data: null });
     expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
     expect((await gateway.send("{ ping }")).body).toEqual({ data: { ping: "pong" } });
+  });
+
+  test.each([
+    ["objects", nest(6, "s: scores")],
+    ["bytes", nest(4, "text")],
+  ])("a mutation whose result has too many %s has the receipt of its write", async (_, query) => {
+    graphs[0]!.fault = async (response, { query: sent }, _request, resolve) => {
+      if (sent.startsWith("mutation")) response.setHeader("write-position", "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/7");
+      respondJson(response, 200, JSON.stringify(await resolve()));
+    };
+    const { status, headers, body } = await gateway.send(query.replace("{ person", "mutation { touch"));
+    expect(status).toBe(200);
+    expect(headers.get("consistency-token")).toBeTruthy();
+    expect(body).toEqual({ errors: [tooLarge], data: null });
   });
 
   function startWriters(): Promise<RunningSubgraph> {
@@ -426,11 +441,13 @@ describe("lists in lists", () => {
       name: "writers",
       typeDefs: `
       type Query { person: Person ping: String }
+      type Mutation { touch: Person }
       type Person @key(fields: "id") { id: ID! books: [Book] fans(first: Int = 20): [Person] text: String scores: Int }
       type Book @key(fields: "isbn", resolvable: false) { isbn: ID! }
     `,
       resolvers: {
         Query: { person: () => person, ping: () => "pong" },
+        Mutation: { touch: () => person },
         Person: {
           __resolveReference: ({ id }: { id: string }) => ({ ...person, id }),
           text: () => "x".repeat(10_000),

@@ -10,17 +10,20 @@
  */
 import { countCpu, countResultCpu, isCpuSampled } from "../document-cpu.ts";
 import { InvalidOperation } from "../errors/invalid-operation.ts";
-import type { ExecuteOptions, ExecutionRequest, ExecutionResult } from "./execution.ts";
+import type { ExecutedOperation, ExecuteOptions, ExecutionRequest, ExecutionResult } from "./execution.ts";
 import type { OperationIdentity } from "../observations.ts";
 import { type OperationReceipts, readOperationReceipts } from "./parse/operation-receipts.ts";
 import { readVariables } from "./parse/operation.ts";
-import type { ValidatedOperation, Variables } from "./parse/validated-operation.ts";
+import type { FindDeprecations, ValidatedOperation, Variables } from "./parse/validated-operation.ts";
 import { Rejection } from "../errors/rejections.ts";
+import { ResultTooLarge } from "../errors/result-too-large.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
-import { FetchReports } from "./run/fetch/fetch-reports.ts";
+import { type FetchReport, FetchReports } from "./run/fetch/fetch-reports.ts";
+import { addExtensions } from "./shape/extensions.ts";
 import { createDeadline, type OperationDeadline } from "./run/deadline.ts";
 import type { RequestScope } from "./run/request-scope.ts";
-import { addExtensions } from "./shape/extensions.ts";
+import { type ShapedBody, tooLargeBody } from "./shape/response-body.ts";
+import { resultBytesMax } from "./shape/write-data.ts";
 import type { Generation } from "./generation/generations.ts";
 
 /** Never rejects: a bug is a result too. */
@@ -64,39 +67,65 @@ export async function execute(
     const runMs = isTimed ? performance.now() : 0;
     const running = stages.run(plan, operation, variables, scope);
     const startedMs = isTimed ? performance.now() : 0;
-    const fetched = await running;
-    // As the document was: other requests wait for one of these results, however many come at once.
-    if (isNew && plan.fetches.length > 0) await o.nextIteration(request.caller?.key ?? "");
+    let shapeMs = 0;
+    let shaped: ShapedBody;
+    try {
+      const fetched = await running;
+      // As the document was: other requests wait for one of these results, however many come at once.
+      if (isNew && plan.fetches.length > 0) await o.nextIteration(request.caller?.key ?? "");
 
-    record?.enter("shape");
-    const shapeMs = isTimed ? performance.now() : 0;
-    const { body, isOwn, summary } = stages.shape(plan, fetched, operation, scope);
+      record?.enter("shape");
+      shapeMs = isTimed ? performance.now() : 0;
+      shaped = stages.shape(plan, fetched, operation, scope);
+    } catch (error) {
+      // No rejection: the client of a mutation needs what its services have sent with their writes.
+      if (!(error instanceof ResultTooLarge)) throw error;
+      shapeMs ||= performance.now();
+      shaped = tooLargeBody;
+    }
     const resultMs = isTimed ? startedMs - runMs + performance.now() - shapeMs : 0;
     if (isNew) cpu.documentCpuMs += resultMs;
     if (isSampled) countResultCpu(cpu, resultMs);
-    o.charges.debitResult(request, plan.kind, plan.fetches.length, body.length);
-
+    const bytes = shaped === tooLargeBody ? resultBytesMax : shaped.body.length;
+    o.charges.debitResult(request, plan.kind, plan.fetches.length, bytes);
     const startsMs = o.measuresStages ? ([planMs, runMs, shapeMs] as const) : undefined;
-    // A response with a summary has errors, so caches must not store it.
-    const caching = summary ? undefined : scope.caching?.read();
-    const { writes } = scope;
-    const responseHeaders = scope.responseHeaders?.list();
-    const executed = { kind: "executed", isOwn, summary, caching, responseHeaders, startsMs } as const;
-    const queryPlan = caching ? undefined : scope.fetchReports?.list(plan);
-    const { isIncremental } = operation;
-    const reported = o.isDevelopment ? deprecations : undefined;
-    if (!writes && !queryPlan && !isIncremental && !reported) return { ...executed, body, receipt: undefined };
-    const receipt = writes && o.receipts.write(receipts.writes, writes);
-    const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
-    // Relay's store uses the deferred fields of a response only if it is marked as the last one.
-    const isFinal = isIncremental || undefined;
-    const extensions = { is_final: isFinal, queryPlan, consistencyToken, deprecations: reported };
-    return { ...executed, body: addExtensions(body, extensions), receipt };
+    const queryPlan = scope.fetchReports?.list(plan);
+    return toExecuted(shaped, operation, scope, { receipts, queryPlan, deprecations, startsMs }, o);
   } catch (error) {
     return { kind: "rejected", error, identity };
   } finally {
     deadline?.clear();
   }
+}
+
+interface ExecutionDetails {
+  readonly receipts: OperationReceipts;
+  readonly queryPlan: readonly FetchReport[] | undefined;
+  readonly deprecations: ReturnType<FindDeprecations> | undefined;
+  readonly startsMs: ExecutedOperation["startsMs"];
+}
+
+function toExecuted(
+  { body, isOwn, summary }: ShapedBody,
+  { isIncremental }: ValidatedOperation,
+  scope: RequestScope,
+  { receipts, queryPlan, deprecations, startsMs }: ExecutionDetails,
+  o: ExecuteOptions,
+): ExecutedOperation {
+  // A response with a summary has errors, so caches must not store it.
+  const caching = summary ? undefined : scope.caching?.read();
+  const { writes } = scope;
+  const responseHeaders = scope.responseHeaders?.list();
+  const executed = { kind: "executed", isOwn, summary, caching, responseHeaders, startsMs } as const;
+  const reportedPlan = caching ? undefined : queryPlan;
+  const reported = o.isDevelopment ? deprecations : undefined;
+  if (!writes && !reportedPlan && !isIncremental && !reported) return { ...executed, body, receipt: undefined };
+  const receipt = writes && o.receipts.write(receipts.writes, writes);
+  const consistencyToken = receipts.isExtensionWanted ? receipt : undefined;
+  // Relay's store uses the deferred fields of a response only if it is marked as the last one.
+  const isFinal = isIncremental || undefined;
+  const extensions = { is_final: isFinal, queryPlan: reportedPlan, consistencyToken, deprecations: reported };
+  return { ...executed, body: addExtensions(body, extensions), receipt };
 }
 
 /** A service may have to create all entries for one fetch, on one thread. @throws Rejection */

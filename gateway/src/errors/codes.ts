@@ -56,7 +56,6 @@ export const codes = {
   PERSISTED_QUERY_NOT_FOUND: describe("parse", statuses.unknownHash, "PersistedQueryNotFound"),
 
   INTROSPECTION_TOO_LARGE: describe("plan", statuses.invalid, "The introspection result is too large."),
-  RESULT_TOO_LARGE: describe("plan", statuses.invalid, "The result of the operation is too large. Select less."),
   OPERATION_TOO_COMPLEX: describe("plan", statuses.invalid, "The operation is too complex to be planned."),
 
   RATE_LIMITED: describe("plan", statuses.rateLimited, "The rate limit is exceeded."),
@@ -74,6 +73,8 @@ export const codes = {
   SUBGRAPH_INVALID_RESPONSE: field("The service behind this field sent an invalid response."),
   SUBGRAPH_RESPONSE_TOO_LARGE: field("The service behind this field sent too large a response."),
   SUBGRAPH_ERROR: field("The service behind this field failed."),
+  /** `data` is null. */
+  RESULT_TOO_LARGE: field("The result of the operation is too large. Select less."),
 
   FORBIDDEN: field("Your token does not allow this."),
 

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
 // data that is joined so far.
 import type { Json } from "@tributary/kit/json/json";
-import { Rejection } from "../../errors/rejections.ts";
+import { ResultTooLarge } from "../../errors/result-too-large.ts";
 import type { FieldAccess, DataJoins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath, PathStep } from "../plan/compile/fetch-path.ts";
 
@@ -121,7 +121,7 @@ function walk(value: unknown, position: ResponsePosition, listDepth: number, pat
   const object = value as Json;
   const layout = position.layoutOf(object, o.dataJoins);
   if (!layout) return;
-  if (o.visits && (o.visits.left -= o.weight) < 0) throw new Rejection("RESULT_TOO_LARGE");
+  if (o.visits && (o.visits.left -= o.weight) < 0) throw new ResultTooLarge();
   const { isTarget, steps } = paths.branchOf(layout);
   o.objects?.push({ object, layout });
   if (isTarget) o.visit(object, layout, position);

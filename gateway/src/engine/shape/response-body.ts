@@ -20,6 +20,16 @@ export interface ShapedBody {
   readonly summary: ResultSummary | undefined;
 }
 
+const tooLarge: ClientError = { message: codes.RESULT_TOO_LARGE.message, extensions: { code: "RESULT_TOO_LARGE" } };
+
+/** In place of a result whose run or shape stage throws ResultTooLarge. */
+export const tooLargeBody: ShapedBody = {
+  body: Buffer.from(JSON.stringify({ errors: [tooLarge], data: null })),
+  isOwn: false,
+  problems: [],
+  summary: { outcome: "failed", codes: ["RESULT_TOO_LARGE"] },
+};
+
 const dataStart = '{"data":'.length;
 
 /** No fault of a subgraph, which may return null for an entity that does not exist or that this client may not read. */

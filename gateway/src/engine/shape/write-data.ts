@@ -4,7 +4,7 @@
 import type { Json } from "@tributary/kit/json/json";
 import { findSpanSource } from "@tributary/kit/json/json-span";
 import type { ClientCode } from "../../errors/codes.ts";
-import { Rejection } from "../../errors/rejections.ts";
+import { ResultTooLarge } from "../../errors/result-too-large.ts";
 import type { ClientField, CompiledPlan, DataJoins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { RunResult } from "../run/run.ts";
 import type { ResponsePath } from "../run/fetch/subgraph-response.ts";
@@ -34,7 +34,7 @@ const problemsMax = 100;
 /** Of problems that may follow from a field error, these are looked up. */
 const explanationsMax = 10_000;
 /** Of `data`. A few entities that refer to each other make a result of any size: 32 MB take some 0.4 s. */
-const resultBytesMax = 33_554_432;
+export const resultBytesMax = 33_554_432;
 
 type ListShape = OutputShape & { kind: "list" };
 type ObjectShape = OutputShape & { kind: "object" };
@@ -100,7 +100,7 @@ function createWriter({ dataJoins, lacksEntities }: FetchedData, out: JsonBytes,
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, dataJoins, out } = writer;
-  if (out.length > resultBytesMax) throw new Rejection("RESULT_TOO_LARGE");
+  if (out.length > resultBytesMax) throw new ResultTooLarge();
   // The object that has the field's value: the object itself (join index below 0), or what a fetch joined to it. Fields of one fetch are mostly
   // adjacent, so it is looked up once for them.
   let joinIndex = -1;
