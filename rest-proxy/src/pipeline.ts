@@ -4,7 +4,7 @@
  *   admit     CORS, caller (token), rate limit, request target, Host    rejects with 400, 401, 429, 503
  *   route     documents, version, OPTIONS, route, query                 rejects with 400, 404, 405, 406, 410
  *   cache     a fresh cached response is sent; else the cache fetches
- *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 408, 413, 431, 502, 503, 504
+ *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 408, 413, 415, 431, 502 to 504
  *   respond   proxy headers; a problem document for every error
  *
  * Input that is not valid HTTP never gets here: `admit/connections.ts` rejects it (400, 408, 413, 431).

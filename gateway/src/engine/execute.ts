@@ -1,7 +1,7 @@
 /*
  * READ FIRST. One operation on its way through the engine, without HTTP: stages 2 to 5. pipeline.ts has what is around it.
  *
- *   2 parse   document limits (their errors are rejections), syntax and validation, once for each document; operation; variables; receipts
+ *   2 parse   document limits (their errors are rejections), syntax and validation, once for each document; operation; variables; pages; receipts
  *   3 plan    the query plan, from the cache or from a planner thread, compiled once; the rate limit is charged for its fetches
  *   4 run     the fetches of the plan
  *   5 shape   the response body

@@ -1,4 +1,4 @@
-// The schema of the header rules in gateway.yaml. header-rules.ts applies them.
+// The schema of the header rules in gateway.yaml. header-rules.ts checks what a schema cannot; request-headers.ts and response-headers.ts apply them.
 import { z } from "zod";
 import { createLinearPattern } from "./linear-pattern.ts";
 

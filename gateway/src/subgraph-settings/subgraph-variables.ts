@@ -1,5 +1,5 @@
-// The environment variables of subgraphs, read once at start. Those of one subgraph end with its name. A further setting of a subgraph is declared and
-// validated here, and resolved in subgraph-settings.ts.
+// The environment variables of subgraphs, read once at start. Those of one subgraph end with its name. A further setting of a subgraph is declared in
+// subgraph-schema.ts, and here if it has a variable; subgraph-settings.ts resolves both.
 import { type FollowedFeedsConfig, readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import type { EnvironmentReader } from "@tributary/kit/process/env";

@@ -1,4 +1,5 @@
-// How long a replica takes, and whether that is slow beside the other replicas of its service.
+// How long a replica takes, and whether that is slow beside the other replicas of its service. replica-health.ts
+// ejects it then.
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 
 const limits = {

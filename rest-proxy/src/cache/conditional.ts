@@ -1,4 +1,5 @@
-/** Conditional requests (RFC 9110, 13; RFC 9111, 4.3): of clients, and of the cache. */
+/** Conditional requests (RFC 9110, 13; RFC 9111, 4.3): of clients, and of the cache. They are only compared here; write-response.ts and
+ * origin-fetch.ts respond. */
 import type { IncomingHttpHeaders } from "node:http";
 import { isSameEtag, matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { parseHttpDate } from "@tributary/kit/http/http-date";

@@ -1,3 +1,4 @@
+// Stage 3 of 5: cache. Responses from the cache to clients: the stored one, or a 304 if the client has it (conditional.ts compares).
 import type { ServerResponse } from "node:http";
 import { createDeadlineSignal, createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";

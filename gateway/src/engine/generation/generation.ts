@@ -1,4 +1,4 @@
-// Builds a generation (supergraph/generations.ts), which is everything that belongs to one supergraph: planner, subgraph clients, stages, document
+// Builds a generation (generations.ts), which is everything that belongs to one supergraph: planner, subgraph clients, stages, document
 // validation and caches. Called at start and for each new supergraph.
 import { setImmediate } from "node:timers/promises";
 import { listDeprecatedElements } from "@tributary/kit/federation/deprecated-elements";

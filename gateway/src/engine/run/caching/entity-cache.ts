@@ -1,5 +1,5 @@
 // Stage 4 of 5: run. The entity cache: entities and results of root fields that are the same for every caller. It follows the change feeds of the
-// services. One per process; off unless ENTITY_CACHE_<NAME> is on for a subgraph.
+// services. One per process; off unless the settings of a subgraph turn it on.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { createTtlSet } from "@tributary/kit/collections/ttl-set";
 import { createFeeds } from "@tributary/kit/consistency/feeds";

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. A client request that needs the same read twice sends it once: also if a write of another client has settled in between, since one
+// Stage 4 of 5: run. A client request that needs the same read twice sends it once, even if it fails: also if a write of another client has settled in between, since one
 // response should show one state.
 import type { Fetch } from "./subgraph-request.ts";
 

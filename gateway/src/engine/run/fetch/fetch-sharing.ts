@@ -70,7 +70,7 @@ export function withSharing(next: Fetch, observer?: Pick<FetchObserver, "share">
     if (!request.isShareable) return next(request, signal);
     const inFlight = reads.find(request);
     if (!inFlight) return waitFor(start(request), signal, (unsent) => unsent);
-    // It may have failed because the other client has its share of the subgraph's places.
+    // It may have failed because the other client has its share of the subgraph's places. Each that waited is sent again: entity fetches perhaps joined.
     const result = waitFor(inFlight, signal, () => {
       if (request.progress) request.progress.isShared = false;
       return next(request, signal);

@@ -64,7 +64,8 @@ export interface SubgraphRequest extends ReadIdentity {
   readonly order: number;
   /** False within a mutation: its reads must see its writes. */
   readonly isShareable: boolean;
-  /** Results of this client request that an equal request may repeat; undefined if none can be equal. */
+  /** Results of this client request that an equal request may repeat; undefined in a mutation, if no other request of the plan
+   * has this text, and for a part of a request. */
   readonly repeats: Map<string, Promise<FetchResult>> | undefined;
   /** Of the body that the client request needs: the entity cache sends others. */
   readonly parts: ReadParts;
