@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { FetchObserver } from "../src/telemetry/fetch-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
@@ -16,10 +17,16 @@ const abortedFetches = [
 const environment = { REQUEST_TIMEOUT_MS: "2000", SUBGRAPH_TIMEOUT_MS: "300000" };
 let library: Library;
 let gateway: RunningGateway;
+const ended: string[] = [];
 
 beforeAll(async () => {
   library = await startLibrary();
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment });
+  const fetchObserver: FetchObserver = {
+    begin: () => ({ traced: undefined, end: ({ kind }) => void ended.push(kind) }),
+    share() {},
+  };
+  const observers = { requestObserver: undefined, fetchObserver };
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment, observers });
   // Planning takes longer the first time.
   const aborted = abortedFetches.map(({ query }) => query);
   for (const query of [...aborted, "{ books { title stars } whoAmI }", "{ whoAmI }", addBook, addAndRename])
@@ -27,6 +34,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   gateway.observations.length = 0;
+  ended.length = 0;
   for (const subgraph of library.all) {
     subgraph.fault = undefined;
     subgraph.requests.length = 0;
@@ -127,6 +135,18 @@ test("a shared fetch has the time of its subgraph, and each client leaves at its
   expect((await grace).body).toEqual({ data: { whoAmI: "anonymous" } });
   expect(library.people.requests).toHaveLength(1);
   expect(deadlineOf(library.people)).toBeGreaterThan(9_000);
+});
+
+test.each([
+  ["{ whoAmI }", "people", "timeout", "failed", ["subgraph-fetch-failed"], {}],
+  ["{ whoAmI }", "people", "client's deadline", "abandoned", [], { "x-deadline-ms": "50" }],
+  [addBook, "books", "client's deadline", "abandoned", [], { "x-deadline-ms": "50" }],
+] as const)("%s is late: %s does not respond before the %s", async (query, name, _, kind, observed, headers) => {
+  void silence(library[name]);
+  const { body } = await gateway.send(query, { headers });
+  expect(body.errors).toMatchObject([{ extensions: { code: "SUBGRAPH_TIMEOUT", service: name } }]);
+  expect(ended).toEqual([kind]);
+  expect(gateway.observations.map((observation) => observation.kind)).toEqual(observed);
 });
 
 test.each(["soon", "-1", "1.5", ""])("the malformed deadline '%s' is ignored", async (deadline) => {

@@ -13,6 +13,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
+import { DeadlinePassed } from "@tributary/kit/http/abort-source";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { deadlineHeader, readClientDeadline } from "@tributary/kit/http/deadline";
@@ -367,6 +368,8 @@ function reportFailure(error: unknown, uncached: UncachedRequest, observe: Obser
   const replica = failure instanceof ServiceFailure ? failure.replica : undefined;
   const { service } = uncached.route;
   const { code, cause } = failure;
+  // No failure of the service: the client gave it less time.
+  if (cause instanceof DeadlinePassed) return failure;
   observe({ kind: "service-failed", service, replica, code, cause, ...describeRequest(uncached) });
   return failure;
 }

@@ -247,6 +247,7 @@ test("a client sets its own deadline, and then gets 504; the service gets 5 % le
   expect(Number(stub.received[1]?.headers["x-deadline-ms"])).toBeLessThanOrEqual(475);
   // Other clients may join the read.
   expect(Number(stub.received[0]?.headers["x-deadline-ms"])).toBeGreaterThan(475);
+  expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));
 });
 
 test("the deadline passes while a response is received to be compressed: 504, and its place is free", async () => {

@@ -152,7 +152,9 @@ function openDeadline(
   identity: OperationIdentity,
   { requestTimeoutMs, observe }: ExecuteOptions,
 ): OperationDeadline {
-  return createDeadline(connection, Math.min(endsAtMs, performance.now() + requestTimeoutMs), () =>
+  const timeoutAtMs = performance.now() + requestTimeoutMs;
+  const lateReason = endsAtMs < timeoutAtMs ? "client-late" : "timeout";
+  return createDeadline(connection, Math.min(endsAtMs, timeoutAtMs), lateReason, () =>
     observe({ kind: "client-disconnected", requestId, traceId, ...identity }),
   );
 }

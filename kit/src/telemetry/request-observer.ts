@@ -30,7 +30,8 @@ export interface RequestObserverOptions<RequestRecord> {
   readonly onClose: () => void;
 }
 
-const clientDisconnectedStatus = 499;
+/** As in nginx. */
+export const clientGaveUpStatus = 499;
 
 export function createRequestObserver<RequestRecord>(
   options: RequestObserverOptions<RequestRecord>,
@@ -47,7 +48,7 @@ export function createRequestObserver<RequestRecord>(
       // `once` would allocate three objects per request.
       response.on("close", () => {
         inFlight--;
-        const status = response.writableFinished ? response.statusCode : clientDisconnectedStatus;
+        const status = response.writableFinished ? response.statusCode : clientGaveUpStatus;
         onFinished({ record, request, requestId, status, milliseconds: performance.now() - arrivedMs });
       });
       return record;

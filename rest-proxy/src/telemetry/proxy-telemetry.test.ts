@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { DeadlinePassed } from "@tributary/kit/http/abort-source";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { createLog, silentLog, type Log } from "@tributary/kit/process/log";
 import { createFailureLog, type Failure } from "@tributary/kit/telemetry/failure-log";
@@ -10,7 +11,7 @@ import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { expect, onTestFinished, test } from "vitest";
-import { ClientDisconnected, badGateway } from "../errors/service-failure.ts";
+import { ClientDisconnected, badGateway, gatewayTimeout } from "../errors/service-failure.ts";
 import { loadRoutes, type Route } from "../route/routes.ts";
 import { createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
@@ -69,6 +70,9 @@ interface TestRequest extends Partial<
   readonly isVerified?: boolean;
   readonly method?: string;
   readonly status?: number;
+  readonly deadlineMs?: string;
+  /** Since the request has arrived. */
+  readonly milliseconds?: number;
 }
 
 async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
@@ -77,11 +81,14 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
   const metrics = await createPrometheus(metricsOf.rest);
   const about = { knownClients: ["shop"], newestVersion: 2, accessLog };
   const observer = createProxyRequestObserver({ log, metrics, trace: noTrace, ...about });
-  const send = ({ client, isVerified = false, method = "GET", status = 200, ...recorded }: TestRequest) => {
-    const request = { method, headers: { traceparent: traceParent } } as unknown as IncomingMessage;
+  const send = ({ client, isVerified = false, method = "GET", status = 200, ...o }: TestRequest) => {
+    const { deadlineMs, milliseconds = 0, ...recorded } = o;
+    const headers = { traceparent: traceParent, "x-deadline-ms": deadlineMs };
+    const request = { method, headers } as unknown as IncomingMessage;
+    const arrivedMs = performance.now() - milliseconds;
     const response = createResponse(status);
     const program = { name: client, version: undefined, isVerified };
-    Object.assign(observer?.begin(request, response, "r-1") ?? {}, { client: program, ...recorded });
+    Object.assign(observer?.begin(request, response, "r-1", arrivedMs) ?? {}, { client: program, ...recorded });
     response.emit("close");
   };
   return { send, lines, write: () => metrics.write(), close: () => observer?.close() };
@@ -106,6 +113,22 @@ test("a request is counted by its route, version, method and status", async () =
   expect(text).toContain('tributary_rest_rejected_total{code="NOT_FOUND"} 1');
   expect(text).toContain('request_duration_seconds_bucket{le="+Inf",route="/things/:id",version="2"} 2');
   expect(text).toContain("\ntributary_rest_requests_in_flight 0\n");
+});
+
+test.each([
+  ["at the client's deadline", 504, { deadlineMs: "1000", milliseconds: 1_000 }, 499],
+  ["by the service, a little before it", 503, { deadlineMs: "1000", milliseconds: 951 }, 499],
+  ["at the shortest deadline", 504, { deadlineMs: "1", milliseconds: 50 }, 499],
+  ["before it", 504, { deadlineMs: "1000", milliseconds: 900 }, 504],
+  ["without one", 504, { milliseconds: 1_000_000 }, 504],
+  ["with a malformed one", 504, { deadlineMs: "0x1", milliseconds: 60 }, 504],
+])("a request that fails %s counts as %i or given up by the client", async (_, status, o, counted) => {
+  const { send, write } = await setUp();
+  send({ route, version: 2, status, ...o });
+  send({ route, version: 2, status: 404, ...o });
+  const text = await write();
+  for (const expected of [counted, 404])
+    expect(text).toContain(`requests_total{route="/things/:id",version="2",method="GET",status="${expected}"} 1`);
 });
 
 test("requests for old versions are counted by route and client, and by whether the client's name is proven", async () => {
@@ -240,7 +263,8 @@ test("requests to a service are counted by outcome, and are in flight until thei
   const observer = createServiceObservers(metrics)?.("things");
   if (!observer) throw new Error("metrics are off");
   observer.begin().responded(200);
-  const failing = [503, new AppError("BAD_GATEWAY", ""), new ClientDisconnected(""), new Error("bug")];
+  const late = gatewayTimeout(new DeadlinePassed(""));
+  const failing = [503, new AppError("BAD_GATEWAY", ""), new ClientDisconnected(""), late, new Error("bug")];
   for (const failure of failing) {
     const request = observer.begin();
     if (typeof failure === "number") request.responded(failure);
@@ -248,10 +272,11 @@ test("requests to a service are counted by outcome, and are in flight until thei
     request.closed();
   }
   observer.refuse(new AppError("SERVICE_UNAVAILABLE", ""));
-  const outcomes = ["ok", "5xx", "BAD_GATEWAY", "CLIENT_DISCONNECTED", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
+  const outcomes = ["ok", "5xx", "BAD_GATEWAY", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
   expectLines(await metrics.write(), [
     ...outcomes.map((outcome) => `service_requests_total{service="things",outcome="${outcome}"} 1`),
-    'service_request_duration_seconds_count{service="things"} 5',
+    'service_requests_total{service="things",outcome="CLIENT_DISCONNECTED"} 2',
+    'service_request_duration_seconds_count{service="things"} 6',
     'service_requests_in_flight{service="things"} 1',
   ]);
 });

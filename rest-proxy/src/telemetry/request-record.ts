@@ -8,7 +8,8 @@ import {
   isTraceParent,
   readUnsampledTrace,
 } from "@tributary/kit/http/trace-context";
-import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer";
+import { deadlineHeader, readClientDeadline, toServiceDeadline } from "@tributary/kit/http/deadline";
+import { clientGaveUpStatus, type FinishedRequest } from "@tributary/kit/telemetry/request-observer";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 
 export interface RecordedRoute {
@@ -48,9 +49,20 @@ export class RequestRecord {
 
 export type FinishedProxyRequest = FinishedRequest<RequestRecord>;
 
-/** That of the failure, if the service truncated the response: the client did not disconnect. */
-export function statusOfFinished({ status, record: { truncatedBy } }: FinishedProxyRequest): number {
-  return truncatedBy === undefined ? status : statusOf[truncatedBy];
+/**
+ * That of the failure, if the service truncated the response: the client did not disconnect. 499 if it failed at the client's own deadline, which may be
+ * shorter than what a working service takes; a service then fails a little earlier than the proxy (kit/src/http/deadline.ts).
+ */
+export function statusOfFinished({
+  status,
+  request,
+  milliseconds,
+  record: { truncatedBy },
+}: FinishedProxyRequest): number {
+  const finished = truncatedBy === undefined ? status : statusOf[truncatedBy];
+  const isLate =
+    finished >= 500 && milliseconds >= toServiceDeadline(readClientDeadline(request.headers[deadlineHeader], 0));
+  return isLate ? clientGaveUpStatus : finished;
 }
 
 /** @param span undefined if the request is not traced: its `traceparent` is then the client's without the sampled flag, or a new one. */

@@ -1,4 +1,5 @@
 import { AppError } from "@tributary/kit/errors/app-error";
+import { DeadlinePassed } from "@tributary/kit/http/abort-source";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { ClientDisconnected } from "../errors/service-failure.ts";
@@ -74,6 +75,8 @@ class CountedRequest {
 }
 
 function codeOf(error: unknown): string {
+  // Late for the client only.
+  if (error instanceof AppError && error.cause instanceof DeadlinePassed) return "CLIENT_DISCONNECTED";
   if (error instanceof AppError) return error.code;
   return error instanceof ClientDisconnected ? "CLIENT_DISCONNECTED" : "INTERNAL_SERVER_ERROR";
 }

@@ -18,11 +18,13 @@ export interface OperationDeadline {
 
 /**
  * @param endsAtMs by `performance.now`.
+ * @param lateReason of the abort at that time.
  * @param onDisconnected is not called for a request whose signal is never used.
  */
 export function createDeadline(
   connection: ClientConnection,
   endsAtMs: number,
+  lateReason: Exclude<AbortReason, "disconnected">,
   onDisconnected: () => void,
 ): OperationDeadline {
   let source: AbortSource | undefined;
@@ -36,7 +38,7 @@ export function createDeadline(
   function start(nowMs: number): AbortSource {
     const started = new AbortSource(endsAtMs);
     source = started;
-    const abortLate = () => started.abort("timeout" satisfies AbortReason);
+    const abortLate = () => started.abort(lateReason);
     const remainingMs = endsAtMs - nowMs;
     // The deadline may have passed, or the client have disconnected, while the operation was planned: then no fetch is sent.
     if (remainingMs <= 0) abortLate();

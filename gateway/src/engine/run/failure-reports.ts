@@ -37,7 +37,7 @@ export function createFailureReports(
       const reported = paths.slice(0, reportedMax).map(redactPath);
       observe({ kind: "subgraph-response-invalid", ...ids, service, replica, count: paths.length, paths: reported });
     },
-    /** Nothing is reported if the fetch was not sent, or if the client has disconnected. */
+    /** Nothing is reported if the fetch was not sent, was late for the client only, or if the client has disconnected. */
     failure(result: FailedResult): void {
       if (result.kind === "abandoned" || deadline.signal().reason === "disconnected") return;
       const { code, replica } = result;

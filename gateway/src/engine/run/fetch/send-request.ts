@@ -53,9 +53,9 @@ function withoutDisconnect(signal: AbortSignalLike): AbortSignalLike {
   const source = new AbortSource(signal.endsAtMs);
   signal.addEventListener("abort", () => {
     const remainingMs = Math.max(0, source.endsAtMs - performance.now());
-    const abortLate = () => source.abort("timeout" satisfies AbortReason);
-    if (signal.reason === ("timeout" satisfies AbortReason)) abortLate();
-    else if (remainingMs < Infinity) setTimeout(abortLate, remainingMs).unref();
+    if (signal.reason !== ("disconnected" satisfies AbortReason)) source.abort(signal.reason);
+    else if (remainingMs < Infinity)
+      setTimeout(() => source.abort("timeout" satisfies AbortReason), remainingMs).unref();
   });
   return source;
 }

@@ -17,7 +17,8 @@ import { decompressResponse, UndecodableBody } from "./decompress-response.ts";
 import type { HeaderValues } from "../../../subgraph-settings/header-names.ts";
 import type { SubgraphSettings } from "../../../subgraph-settings/subgraph-settings.ts";
 
-export type AbortReason = "timeout" | "disconnected";
+/** `client-late`: at a deadline that the client has set. */
+export type AbortReason = "timeout" | "client-late" | "disconnected";
 
 /** Mutations to one subgraph that have a response, or have failed, timed out or been aborted; not those that a limit of this process or the breaker rejected. */
 export interface WriteCount {
@@ -81,8 +82,8 @@ export type FailedFetch =
       /** Of a mutation whose response has arrived, but cannot be read. */
       readonly writePosition?: string | undefined;
     }
-  /** Not a failure of the subgraph: not sent before the deadline, or the client disconnected, which then gets no code. */
-  | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" };
+  /** Not a failure of the subgraph: not sent before the deadline, late for the client only, or the client disconnected, which then gets no code. */
+  | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" | "SUBGRAPH_TIMEOUT" };
 
 export type FetchFailureCode =
   | "SUBGRAPH_UNAVAILABLE"
@@ -253,6 +254,7 @@ export function isUnsent(result: FailedFetch | { readonly kind: "graphql" | "unu
 /** @param reason of the signal. */
 export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
   if (reason === ("disconnected" satisfies AbortReason)) return abandonedFetch();
+  if (reason === ("client-late" satisfies AbortReason)) return { kind: "abandoned", code: "SUBGRAPH_TIMEOUT" };
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
 }
 

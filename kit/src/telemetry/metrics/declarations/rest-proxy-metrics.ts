@@ -10,7 +10,7 @@ const { ejections, ejected, breakerOpen, lookupFailures } = declareReplicaMetric
 export const restMetrics = {
   tributary_rest_requests_total: {
     kind: "counter",
-    help: "Requests by route, version, method and status; 499 if the client disconnected first.",
+    help: "Requests by route, version, method and status; 499 if the client disconnected first, or it failed at the client's deadline.",
     labels: ["route", "version", "method", "status"],
     expected: { status: serverErrorStatuses },
   },
