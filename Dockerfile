@@ -68,7 +68,7 @@ COPY infra/purger/src infra/purger/src
 RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/images/collect.ts infra/purger/src/main.ts /installed
 
 FROM files AS seed-files
-COPY package.json scripts/seed.ts scripts/
+COPY package.json scripts/seed.ts scripts/command-line.ts scripts/
 COPY scripts/seed scripts/seed
 # The seed data of services in their own folders; none is an empty folder.
 RUN --mount=type=bind,source=services,target=/services mkdir services && cd /services && find . -name seed.sql -exec install -D '{}' '/app/services/{}' ';'

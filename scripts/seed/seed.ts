@@ -4,14 +4,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withClient } from "@tributary/kit/postgres/client";
 import pg from "pg";
-
-export type SeededService = string;
-
-/** The operator or the developer can correct it: its message is printed without a stack. */
-export class SeedError extends Error {}
+import { CommandError } from "../command-line.ts";
 
 /** Services without a URL are not seeded. */
-type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
+type DatabaseUrls = Readonly<Record<string, string | undefined>>;
 
 export interface SeedOptions {
   /** Of migrated databases, each with a role that owns the tables. */
@@ -26,7 +22,7 @@ interface SeedAllOptions extends SeedOptions {
 }
 
 interface DatabaseContents {
-  readonly service: SeededService;
+  readonly service: string;
   readonly scale: number | undefined;
   /** Always false for a seeded database: its tables are not read, because a migration may have renamed or dropped them. */
   readonly hasUnmarkedRows: boolean;
@@ -44,19 +40,19 @@ const servicesFolder = fileURLToPath(new URL("../../services/", import.meta.url)
 /** A statement begins a line, in lower case. */
 const insertedTablePattern = /^insert into (\w+)/gm;
 
-const seeds: ReadonlyMap<SeededService, ServiceSeed> = new Map(
+const seeds: ReadonlyMap<string, ServiceSeed> = new Map(
   globSync("*/seed.sql", { cwd: servicesFolder })
     .toSorted()
     .map((path) => [dirname(path), readSeed(join(servicesFolder, path))]),
 );
-export const seededServices: readonly SeededService[] = [...seeds.keys()];
+export const seededServices: readonly string[] = [...seeds.keys()];
 
 function readSeed(file: string): ServiceSeed {
   const sql = readFileSync(file, "utf8");
   return { sql, tables: [...sql.matchAll(insertedTablePattern)].map(([, table = ""]) => table) };
 }
 
-function seedOf(service: SeededService): ServiceSeed {
+function seedOf(service: string): ServiceSeed {
   const seed = seeds.get(service);
   if (seed === undefined) throw new Error(`services/${service}/seed.sql is missing`);
   return seed;
@@ -70,7 +66,7 @@ export async function truncateAndSeed(options: SeedOptions): Promise<void> {
 /** Seeds the databases that were never seeded and are empty: a table that a developer emptied remains so. @returns the seeded services. */
 export async function seedEmpty(
   options: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
-): Promise<readonly SeededService[]> {
+): Promise<readonly string[]> {
   const contents = await readAllContents(options.urls);
   const presentScale = contents.find((database) => database.scale !== undefined)?.scale;
   const scale = options.scale ?? presentScale ?? 1;
@@ -90,14 +86,14 @@ export async function findScale(urls: DatabaseUrls): Promise<number | undefined>
 export async function findSeedMismatches(
   urls: DatabaseUrls,
   scale: number,
-): Promise<{ readonly outdated: readonly SeededService[]; readonly unmarked: readonly SeededService[] }> {
+): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }> {
   const contents = await readAllContents(urls);
+  const namesOf = (databases: readonly DatabaseContents[]) => databases.map(({ service }) => service);
   const outdated = contents.filter((database) => database.scale !== undefined && database.scale !== scale);
-  const unmarked = contents.filter((database) => database.hasUnmarkedRows);
-  return { outdated: outdated.map(({ service }) => service), unmarked: unmarked.map(({ service }) => service) };
+  return { outdated: namesOf(outdated), unmarked: namesOf(contents.filter((database) => database.hasUnmarkedRows)) };
 }
 
-function servicesIn(urls: DatabaseUrls): readonly SeededService[] {
+function servicesIn(urls: DatabaseUrls): readonly string[] {
   return seededServices.filter((service) => urls[service] !== undefined);
 }
 
@@ -107,19 +103,19 @@ function readAllContents(urls: DatabaseUrls): Promise<readonly DatabaseContents[
   );
 }
 
-async function readContents(client: pg.Client, service: SeededService): Promise<DatabaseContents> {
+async function readContents(client: pg.Client, service: string): Promise<DatabaseContents> {
   const scale = await readMark(client);
   const hasUnmarkedRows = scale === undefined && (await hasRows(client, service));
   return { service, scale, hasUnmarkedRows };
 }
 
-async function hasRows(client: pg.Client, service: SeededService): Promise<boolean> {
+async function hasRows(client: pg.Client, service: string): Promise<boolean> {
   const conditions = seedOf(service).tables.map((table) => `exists (select from ${table})`);
   const { rows } = await client.query<{ has_rows: boolean }>(`select ${conditions.join(" or ")} as has_rows`);
   return rows[0]?.has_rows === true;
 }
 
-async function seedAll(services: readonly SeededService[], options: SeedAllOptions): Promise<void> {
+async function seedAll(services: readonly string[], options: SeedAllOptions): Promise<void> {
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
@@ -131,7 +127,7 @@ async function seedAll(services: readonly SeededService[], options: SeedAllOptio
 }
 
 /** @returns a description of the rows, such as "200 products, 5,000 orders". */
-async function seedOne(client: pg.Client, service: SeededService, o: SeedAllOptions): Promise<string> {
+async function seedOne(client: pg.Client, service: string, o: SeedAllOptions): Promise<string> {
   const { sql, tables } = seedOf(service);
   // There is no rollback statement: `withClient` closes the connection after an error, which rolls back.
   await client.query("begin");
@@ -154,16 +150,12 @@ async function readMark(client: pg.Client): Promise<number | undefined> {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : undefined;
 }
 
-async function connectTo<T>(
-  urls: DatabaseUrls,
-  service: SeededService,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
+async function connectTo<T>(urls: DatabaseUrls, service: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   try {
     return await withClient(urls[service] ?? "", work);
   } catch (cause) {
     const hint = `\nIf its tables have changed, change services/${service}/seed.sql to match its migrations.`;
     const isOfStatement = cause instanceof pg.DatabaseError;
-    throw new SeedError(`Seeding ${service} failed: ${String(cause)}${isOfStatement ? hint : ""}`, { cause });
+    throw new CommandError(`Seeding ${service} failed: ${String(cause)}${isOfStatement ? hint : ""}`, { cause });
   }
 }

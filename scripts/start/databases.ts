@@ -34,8 +34,8 @@ export async function prepareDatabases(options: DatabasesOptions): Promise<void>
   const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
-  const chosenScale = scale ?? (await asCommandError(findSeededScale(seeding, options.superuserUrl)));
-  await asCommandError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
+  const chosenScale = scale ?? (await findSeededScale(seeding, options.superuserUrl));
+  await seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) });
 }
 
 /** Also of a service that does not run. */
@@ -55,22 +55,13 @@ async function replaceOtherScale(
   scale: number,
   options: DatabasesOptions,
 ): Promise<void> {
-  const { outdated, unmarked } = await asCommandError(seeding.findSeedMismatches(urls, scale));
+  const { outdated, unmarked } = await seeding.findSeedMismatches(urls, scale);
   for (const name of unmarked)
     options.print("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
   if (outdated.length === 0) return;
   options.print("seed", `scale ${scale} replaces the seeded databases ${outdated.join(", ")}`);
   await dropDatabases(options.superuserUrl, outdated);
   await ensureDatabases(options); // The URLs remain the same: name and password have not changed.
-}
-
-/** Seeding errors already name the service and the remedy, so they are printed without a stack. */
-async function asCommandError<T>(seeding: Promise<T>): Promise<T> {
-  try {
-    return await seeding;
-  } catch (cause) {
-    throw new CommandError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
 }
 
 /** In this process, because a process for each service would make a first start one second slower. @throws CommandError with the reason. */
