@@ -55,10 +55,13 @@ describe("the planner pool", () => {
       await expect(plan("complex")).rejects.toThrow(Rejection);
       expect(cpu.documentCpuMs).toBe(2);
       await expect(plan("hang")).rejects.toThrow(Rejection);
-      expect(cpu.documentCpuMs).toBe(302);
+      const { documentCpuMs } = cpu;
+      // Node's timers can be a millisecond early.
+      expect(documentCpuMs).toBeGreaterThan(300);
+      expect(documentCpuMs).toBeLessThanOrEqual(302);
       // Rejected without being planned.
       await expect(plan("hang")).rejects.toThrow(Rejection);
-      expect(cpu.documentCpuMs).toBe(302);
+      expect(cpu.documentCpuMs).toBe(documentCpuMs);
     });
 
     test("that takes too long is rejected, its worker is replaced, and the new worker plans the queued ones", async () => {
