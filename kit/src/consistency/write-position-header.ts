@@ -1,5 +1,6 @@
 import { AppError, statusOf } from "../errors/app-error.ts";
 import type { Writer } from "../postgres/postgres.ts";
+import { runForCaller } from "../postgres/waiting-caller.ts";
 import { runInWriteScope, type WriteScope } from "../postgres/write-scope.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
 
@@ -48,8 +49,9 @@ export async function findPositionIncluding(
 export async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
   try {
     return await runInWriteScope(async (newScope) => {
-      // `write` adds the position of the statement's transaction to the scope, also if the statement changes no row.
-      await database.write("find-write-position", "select true as found");
+      // `write` adds the position of the statement's transaction to the scope, also if the statement changes no row. Outside of the request: one that has
+      // read too much after its write needs the position too.
+      await runForCaller(undefined, () => database.write("find-write-position", "select true as found"));
       return newScope.position;
     });
   } catch {

@@ -202,7 +202,7 @@ function createSizeReporter(): ApolloServerPlugin<EndpointContext> {
     requestDidStart: async () => ({
       async willSendResponse({ response: { body } }) {
         const caller = currentCaller();
-        if (caller === undefined || caller.hasWritten || caller.bytesLeft >= 0 || body.kind !== "single") return;
+        if (caller === undefined || caller.bytesLeft >= 0 || body.kind !== "single") return;
         const { code, message } = leftBy(caller);
         if (body.singleResult.errors?.some(({ extensions }) => extensions?.["code"] === code)) return;
         body.singleResult.errors = [...(body.singleResult.errors ?? []), { message, extensions: { code } }];

@@ -29,7 +29,7 @@ export function createCancellation() {
   }
 
   return {
-    /** Until `end` is called, the statement of this connection is cancelled when the caller leaves, or has no bytes left. */
+    /** Until `end` is called, the statement is cancelled when the caller has no bytes left, or leaves before it has written. */
     watch: (client: pg.PoolClient, caller: WaitingCaller) => new CancellableStatement(client, caller, enqueue),
   };
 }
@@ -58,7 +58,8 @@ export class CancellableStatement {
       if (caller.bytesLeft < 0) this.#onLeft();
     };
     client.connection.stream.on("data", this.#onData);
-    const { disconnected, endsAtMs } = caller;
+    const { disconnected, endsAtMs, hasWritten } = caller;
+    if (hasWritten) return;
     disconnected.addEventListener("abort", this.#onLeft);
     if (endsAtMs < Infinity) this.#timer = setTimeout(this.#onLeft, Math.max(0, endsAtMs - performance.now()));
   }

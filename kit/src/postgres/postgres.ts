@@ -155,7 +155,7 @@ function createStatementRunner(pool: Pool, onSuccess: () => void) {
     let cancellable: CancellableStatement | undefined;
     try {
       requireWaiting(caller);
-      if (isRead && caller && !caller.hasWritten) cancellable = cancellation.watch(client, caller);
+      if (isRead && caller) cancellable = cancellation.watch(client, caller);
       const result = await run(client);
       onSuccess();
       return result;

@@ -12,7 +12,7 @@ export interface WaitingCaller {
   readonly endsAtMs: number;
   /** Of `readBytesMax`. Below 0, what it reads is cancelled. */
   bytesLeft: number;
-  /** Set before the first commit is sent. From then on the request is completed: an error would say that nothing was changed. */
+  /** Set before the first commit is sent. From then on the request is completed, unless it reads too much: an error would say that nothing was changed. */
   hasWritten: boolean;
 }
 
@@ -55,16 +55,16 @@ export function takeBytes(bytes: number): void {
  */
 export function hasBytesFor(value: string): boolean {
   const caller = currentCaller();
-  if (caller === undefined || caller.hasWritten) return true;
+  if (caller === undefined) return true;
   caller.bytesLeft -= value.length;
   return caller.bytesLeft >= 0;
 }
 
 /** @throws CallerLeft if the caller has disconnected, or its deadline has passed, or it has read more than `readBytesMax`. */
 export function requireWaiting(caller = currentCaller()): void {
-  if (caller === undefined || caller.hasWritten) return;
-  const mayGoOn = !caller.disconnected.aborted && performance.now() < caller.endsAtMs && caller.bytesLeft >= 0;
-  if (!mayGoOn) throw leftBy(caller);
+  if (caller === undefined) return;
+  const isWaiting = caller.hasWritten || (!caller.disconnected.aborted && performance.now() < caller.endsAtMs);
+  if (!isWaiting || caller.bytesLeft < 0) throw leftBy(caller);
 }
 
 export function leftBy({ disconnected, bytesLeft }: WaitingCaller): CallerLeft {

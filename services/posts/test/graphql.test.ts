@@ -148,6 +148,37 @@ test("aliases of a text beyond 16 MiB are left out, with one error", async () =>
   }
 });
 
+test("what a mutation reads after its write is limited to 16 MiB too, and its response has a position", async () => {
+  const text = `insert into posts (author_id, title, body, status, published_at)
+    select 79, 'Lengthy', repeat('x', 60000), 'PUBLISHED', now() from generate_series(1, 40) returning id`;
+  const [post] = await posts.database.database.rows<{ id: string }>("posts-in-posts", text);
+  onTestFinished(
+    async () => void (await posts.database.database.rows("no-posts", "delete from posts where author_id = 79")),
+  );
+  const mutation = (selection: string) =>
+    fetch(`${posts.url}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${author}` },
+      body: JSON.stringify({
+        query: `mutation ($id: ID!) { updatePost(input: { id: $id, title: "Changed" }) { post { title author { ${selection} } } } }`,
+        variables: { id: post?.id },
+      }),
+    });
+  const author = await posts.issuer.token("79", usual);
+  const pages = Array.from({ length: 50 }, (_, i) => `p${i}: posts(first: ${i + 1}) { body }`).join(" ");
+  for (const selection of ["posts(first: 40) { author { posts(first: 40) { body } } }", pages]) {
+    const response = await mutation(selection);
+    const json = await response.text();
+    expect(json.length).toBeLessThan(2 * 16_777_216);
+    const { data, errors } = JSON.parse(json);
+    expect(data.updatePost.post.title).toBe("Changed");
+    expect(errors).toContainEqual(
+      expect.objectContaining({ extensions: expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }) }),
+    );
+    expect(response.headers.get("write-position")).toMatch(/^[0-9a-f-]{36}\/\d+$/);
+  }
+});
+
 test("a malformed id is null, not an error", async () => {
   for (const id of ["0", "-1", "x", "99999999999999999999", "1 or 1=1", "", "999"]) {
     const response = await posts.graphql(`query ($id: ID!) { post(id: $id) { id } }`, { id });
