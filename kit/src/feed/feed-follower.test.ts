@@ -47,3 +47,14 @@ test("a write of a former epoch is known, since the reset of the present one inc
   expect(follower.knows(write)).toBe(true);
   expect(follower.knows({ ...write, epoch: randomUUID() })).toBe(false);
 });
+
+test("an epoch that returns, as after a restore that was undone, is no former one: its new writes are not known yet", async () => {
+  const { feed, follower } = await startFollower();
+  const original = feed.epoch;
+  for (const epoch of [randomUUID(), original]) {
+    feed.epoch = epoch;
+    await expect.poll(() => follower.epoch()).toBe(epoch);
+  }
+  expect(follower.knows({ epoch: original, xid: 3 })).toBe(true);
+  expect(follower.knows({ epoch: original, xid: 5 })).toBe(false);
+});

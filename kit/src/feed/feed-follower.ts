@@ -47,7 +47,7 @@ class StreamFollower implements FeedFollower {
   readonly #following: Promise<void>;
   #position: FeedPosition | undefined;
   /** The last ones that ended while this process followed the feed. The reset of the next epoch includes all their writes. */
-  readonly #formerEpochs: string[] = [];
+  readonly #formerEpochs = new Set<string>();
   #isFollowing = false;
   #reportedState: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
@@ -66,7 +66,7 @@ class StreamFollower implements FeedFollower {
   }
 
   knows(write: WritePosition): boolean {
-    return includesWrite(this.#position, write) || this.#formerEpochs.includes(write.epoch ?? "");
+    return includesWrite(this.#position, write) || this.#formerEpochs.has(write.epoch ?? "");
   }
 
   async waitFor(write: WritePosition, timeoutMs: number): Promise<boolean> {
@@ -124,15 +124,20 @@ class StreamFollower implements FeedFollower {
     if (event.kind === "reset") this.#options.onReset(revoked);
     else if (event.groups.length + revoked.length > 0) this.#options.onChanges(event.groups, revoked);
     const epoch = this.#position?.epoch;
-    if (epoch !== undefined && epoch !== event.position.epoch) {
-      this.#formerEpochs.push(epoch);
-      if (this.#formerEpochs.length > formerEpochsMax) this.#formerEpochs.shift();
-    }
+    if (epoch !== undefined && epoch !== event.position.epoch) this.#beginEpoch(event.position.epoch, epoch);
     this.#position = event.position;
     this.#lastEventAtMs = performance.now();
     this.#isFollowing = true;
     this.#reportState("up");
     this.#notifyWaiters();
+  }
+
+  #beginEpoch(epoch: string, former: string): void {
+    this.#formerEpochs.add(former);
+    // A database that was renamed, and is renamed back, has the epoch that it had before, and new writes.
+    this.#formerEpochs.delete(epoch);
+    const [oldest = ""] = this.#formerEpochs;
+    if (this.#formerEpochs.size > formerEpochsMax) this.#formerEpochs.delete(oldest);
   }
 
   #endStream(cause: unknown): void {
