@@ -51,6 +51,39 @@ test("a migration that fails is named with the first error, and the errors that 
   expect((await outbox.read(position)).changes).toEqual([expect.objectContaining({ kind: "everything" })]);
 });
 
+test("while a migration waits for a long transaction, such as a backup, statements of the service do not wait behind it", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tributary-migrations-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const own = await createTestDatabase(inject("postgresUrl"), migrations);
+  onTestFinished(() => own.close());
+  cpSync(migrations, directory, { recursive: true });
+  writeFileSync(join(directory, "0002-first.sql"), "create table others (id int);\n");
+  writeFileSync(join(directory, "0003-blocked.sql"), "alter table things add column extra int;\n");
+  const ended = Promise.withResolvers<void>();
+  const holding = Promise.withResolvers<void>();
+  const backup = own.database.transaction(async (transaction) => {
+    await transaction.rows("dump", "select from things");
+    holding.resolve();
+    await ended.promise;
+  });
+  await holding.promise;
+  const lines: string[] = [];
+  const log = createLog({ name: "test", level: "info", destination: toLines(lines) });
+  const migrated = migrate({ databaseUrl: own.url, directory, log });
+  onTestFinished(async () => {
+    ended.resolve();
+    await Promise.allSettled([backup, migrated]);
+  });
+  const isWaiting = () => lines.some((line) => line.includes("0003-blocked.sql"));
+  for (let reads = 0; reads < 60 && !isWaiting(); reads++) {
+    await own.database.rows("read", "select id from things limit 1");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect(isWaiting()).toBe(true);
+  ended.resolve();
+  expect(await migrated).toEqual(["0002-first", "0003-blocked"]);
+});
+
 test("a migration that is edited after it was applied is found, also in a database that had no hashes", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tributary-migrations-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
