@@ -373,6 +373,7 @@ describe("lists in lists", () => {
 
   const tooLarge = expect.objectContaining({ extensions: { code: "RESULT_TOO_LARGE" } });
   const fans = (first: string, below: string) => `fans${first && `(first: ${first})`} { ${below} }`;
+  const aliases = Array.from({ length: 150 }, (_, index) => `id${index}: id`).join(" ");
   const threeLists = (first: string) => `{ person { ${fans(first, fans(first, fans(first, "id")))} } }`;
 
   test.each<[string, string, object?]>([
@@ -384,6 +385,7 @@ describe("lists in lists", () => {
       "fragments",
       `{ person { ...A } } fragment A on Person { ${fans("100", "...B")} } fragment B on Person { ${fans("100", fans("100", "id"))} }`,
     ],
+    ["many aliases", `{ person { ${fans("100", fans("100", aliases))} } }`],
   ])("pages with too many entries by %s are rejected before a fetch", async (_, query, variables = {}) => {
     const { body } = await gateway.send(query, { variables });
     expect(body.errors).toMatchObject([{ extensions: { code: "PAGE_LIMIT_EXCEEDED", entriesMax: 100_000 } }]);

@@ -132,7 +132,7 @@ function toExecuted(
 function rejectLargePages({ estimateEntries }: ValidatedOperation, variables: Variables, entriesMax = Infinity): void {
   const entries = estimateEntries?.(variables) ?? 0;
   if (entries <= entriesMax) return;
-  const message = `The lists of the operation can have ${entries} entries, by \`first\` and \`last\`; the limit is ${entriesMax}. Request smaller pages.`;
+  const message = `The lists of the operation can have ${entries} entries, by \`first\` and \`last\`, each counted once for ten of its fields; the limit is ${entriesMax}. Request smaller pages, or fewer fields.`;
   throw new Rejection("PAGE_LIMIT_EXCEEDED", message, {}, { extensions: { entries, entriesMax } });
 }
 

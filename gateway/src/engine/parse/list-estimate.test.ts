@@ -15,6 +15,8 @@ const estimate = (text: string, variables: Record<string, unknown> = {}) => {
   return createListEstimate(schema, document, getOperationAST(document)!)?.(variables);
 };
 
+const aliases = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: id`).join(" ");
+
 test.each([
   ["one list", "{ users(first: 5) { id } }", 5],
   ["lists side by side", "{ users(first: 5) { id } a: users(first: 6) { id } }", 5 + 6],
@@ -38,6 +40,13 @@ test.each([
     "types of an interface or a union",
     "{ node { posts(first: 5) { id } } any { ... on User { posts(first: 6) { id } } } }",
     5 + 6,
+  ],
+  ["an entry with up to ten fields", `{ users(first: 5) { ${aliases(10)} } }`, 5],
+  ["an entry with more fields", `{ users(first: 5) { ${aliases(25)} } }`, 5 * 3],
+  [
+    "fields of objects and fragments of an entry, but not those of its lists",
+    `{ users(first: 5) { all { ...F author { ${aliases(8)} } } posts(first: 7) { ${aliases(21)} } } } fragment F on Post { id author { id } }`,
+    5 * (2 + 7 * 3),
   ],
   ["a negative size", "{ users(first: -5) { posts(first: 7) { id } } }", 0],
 ])("%s", (_, text, entries) => {
