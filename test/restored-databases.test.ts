@@ -1,5 +1,6 @@
 // A database is restored to an earlier time, while the databases of the other services, tokens and clients still have the ids of the lost rows.
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import pg from "pg";
 import { createTestDatabase } from "../kit/src/testing/database.ts";
@@ -95,6 +96,13 @@ test("a row that changes after the restore gets no lost version again, so no ETa
   const lost = await rename("Lost");
   await restore();
   expect(await rename("Restored")).not.toBe(lost);
+});
+
+test("the documented commands that copy rows into a running database do not copy the state of its sequences", () => {
+  const page = readFileSync(new URL("../docs/back-up-and-restore.md", import.meta.url), "utf8");
+  const commands = page.split("\n").filter((line) => line.includes("pg_dump") && line.includes("--data-only"));
+  expect(commands.length).toBe(2);
+  for (const command of commands) expect(command).toMatch(/--exclude-table-data ["']\*_seq["']/);
 });
 
 /** The next id of each table with generated ids. */
