@@ -44,6 +44,11 @@ test("the tokens of a deactivated account are rejected at both endpoints, also a
   await users.query("update users set deactivated_at = now() where id = 3");
   await expect.poll(() => first.readAs(linus!)).toEqual(rejected);
   expect(await first.readAs(grace!)).toEqual(accepted);
+  await users.query("update users set deactivated_at = null where id = 3");
+  await expect.poll(() => first.readAs(linus!)).toEqual(accepted);
+  expect(await first.readAs(ada!)).toEqual(rejected);
+  await users.query("update users set deactivated_at = now() where id = 3");
+  await expect.poll(() => first.readAs(linus!)).toEqual(rejected);
   await first.stop();
 
   const restarted = await startEndpoints();

@@ -21,8 +21,8 @@ interface ResetEvent {
 
 /** Whose tokens a service has revoked. Subjects are users, by the id in their tokens. */
 export interface RevocationSource {
-  /** May throw: the change is then sent as a `reset`. */
-  ofChange(change: RecordedChange): readonly string[];
+  /** Undefined for a change that ends a revocation: it is sent as a `reset`, with all that remain. Also if it throws. */
+  ofChange(change: RecordedChange): readonly string[] | undefined;
   /** The last `limit` subjects, the oldest first: for subscribers that may have missed changes. */
   list(limit: number): Promise<readonly string[]>;
 }
@@ -229,7 +229,9 @@ class OutboxFeed implements ChangeFeed {
         const changedGroups = change.kind === "everything" ? undefined : groupsOf(change);
         if (changedGroups === undefined) return "gap";
         for (const group of changedGroups) groups.add(group);
-        if (revocations) revoked.push(...revocations.ofChange(change));
+        const subjects = revocations ? revocations.ofChange(change) : [];
+        if (subjects === undefined) return "gap";
+        revoked.push(...subjects);
       }
     } catch (error) {
       onError(error);

@@ -330,7 +330,10 @@ function createServiceFeed(
     openOutbox: ({ onNotified, onLost }) => openOutbox({ databaseUrl, applicationName, onNotified, onLost }),
     groupsOf: (change) => app().groupsOfChange(change),
     revocations: {
-      ofChange: (change) => app().revocations?.ofChange(change) ?? [],
+      ofChange(change) {
+        const { revocations } = app();
+        return revocations ? revocations.ofChange(change) : [];
+      },
       list: async (limit) => app().revocations?.list(limit) ?? [],
     },
     onTrimmed: showOutboxChanges,

@@ -144,6 +144,7 @@ test("a change carries the subjects whose tokens it revoked, and a reset all of 
     revocations: {
       ofChange({ after }) {
         if (after?.["name"] === "unreadable") throw new Error("no subjects");
+        if (after?.["name"] === "restored") return undefined;
         return after?.["name"] === "revoked" ? [String(after["id"])] : [];
       },
       list: (limit) => (listed.push(limit), Promise.resolve(["1", "2"])),
@@ -158,7 +159,10 @@ test("a change carries the subjects whose tokens it revoked, and a reset all of 
   await expect.poll(() => revokedBy("reset").length).toBe(2);
   await insert("unreadable");
   await expect.poll(() => revokedBy("reset").length).toBe(3);
-  expect([listed, errors.length, reader.isEnded()]).toEqual([[10_000, 10_000, 10_000], 1, false]);
+  // The end of a revocation: subscribers forget those that are not in the list.
+  await insert("restored");
+  await expect.poll(() => revokedBy("reset").length).toBe(4);
+  expect([listed, errors.length, reader.isEnded()]).toEqual([[10_000, 10_000, 10_000, 10_000], 1, false]);
 });
 
 test("more than 1,000 groups in one batch are a reset, which the feed reports", async () => {
