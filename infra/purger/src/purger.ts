@@ -1,5 +1,6 @@
 import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
+import { isGroupName } from "@tributary/kit/rest/caching";
 import { CachePurger, type PurgeObservation } from "./cache-purger.ts";
 import type { PurgeTarget } from "./purge-request.ts";
 
@@ -34,7 +35,12 @@ export function createPurger(options: PurgerOptions): Purger {
       urls,
       key: feedKey,
       onChanges(groups) {
-        for (const cache of caches) cache.purgeGroups(service, groups);
+        // With longer names a request could exceed what a cache accepts. It would be repeated for ever, with the purges of other services in it.
+        const areValid = groups.every(isGroupName);
+        for (const cache of caches) {
+          if (areValid) cache.purgeGroups(service, groups);
+          else cache.purgeService(service);
+        }
       },
       // Also the first event of a stream without a position: this process may have missed any change before it.
       onReset() {

@@ -40,6 +40,16 @@ test("a gap of the feed purges the whole service", async () => {
   await expect.poll(() => cache.purges).toEqual(["service:posts", "service:posts"]);
 });
 
+test("a group whose name is too long for a request purges the whole service", async () => {
+  const cache = await startCache();
+  const { feed, purger } = await start([cache]);
+  await expect.poll(() => purger.isReady()).toBe(true);
+  const firstPurges = cache.purges.length;
+  feed.send("posts:7", `posts:${"x".repeat(250)}`);
+  await expect.poll(() => cache.purges.length).toBeGreaterThan(firstPurges);
+  expect(new Set(cache.purges)).toEqual(new Set(["service:posts"]));
+});
+
 test.each([
   ["varnish", "PURGE", { "xkey-purge": "service:posts", authorization: "Bearer t" }, ""],
   ["fastly", "POST", { "surrogate-key": "service:posts", "fastly-key": "t" }, ""],
