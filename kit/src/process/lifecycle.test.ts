@@ -219,6 +219,29 @@ test("requests beyond requestsInFlightMax are a 503 with Retry-After, and health
   for (const { status } of await Promise.all(served)) expect(status).toBe(200);
 });
 
+test.each(["/health/live", "/rejected", "/overload"])(
+  "the rest of a body that the response to %s leaves unread is read slowly",
+  async (path) => {
+    const sockets: Socket[] = [];
+    const { port } = await start({
+      requestsInFlightMax: path === "/overload" ? 0 : 1,
+      handler: (_, response) => response.writeHead(404).end(),
+      prepare: (server) => void server.on("connection", (socket) => sockets.push(socket)),
+    });
+    const client = connect(port, "127.0.0.1");
+    client.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n`);
+    const flood = () => {
+      while (client.write(Buffer.alloc(1_048_576)));
+    };
+    client.on("drain", flood);
+    flood();
+    await once(client, "data");
+    await sleep(500);
+    expect(sockets[0]?.bytesRead).toBeLessThan(5_000_000);
+    client.destroy();
+  },
+);
+
 test("a request in flight is completed before the process closes", async () => {
   const order: string[] = [];
   const arrived = Promise.withResolvers<ServerResponse>();

@@ -6,8 +6,9 @@ import { createServer } from "./node-http.ts";
 import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
 import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { hasOneHost } from "../http/host.ts";
+import { discardBody } from "../http/receive-body.ts";
 import { listen, toListenError } from "./listen.ts";
-import { createRequestOrder } from "./request-order.ts";
+import { createRequestOrder, hasBody } from "./request-order.ts";
 import { abortConnection, createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
 import type { Log } from "./log.ts";
 import { type ProcessStatus, readStatus, type ReadState } from "./process-status.ts";
@@ -95,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // Node passes on what it read before the connection was closed.
     if (request.socket.destroyed) return;
     const previous = pendingResponses.add(response);
+    if (hasBody(request)) response.once("prefinish", () => discardUnreadBody(request));
     order.serve(request, response, previous);
   }
 
@@ -144,6 +146,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 
   return { port, url: urlOf(host, port), drain, readiness, status };
+}
+
+/** So that the sender of a whole large body can read its response. As the gateway. */
+const discardedBytesMax = 16_777_216;
+
+/** Node would read the rest of the body without a bound. */
+function discardUnreadBody(request: IncomingMessage): void {
+  const isUnread = request.readableFlowing === null && !request.complete && !request.destroyed;
+  if (isUnread) discardBody(request, discardedBytesMax);
 }
 
 type StatusReader = RunningServer["status"];
