@@ -73,6 +73,8 @@ test("a body in the vendor type of its version reaches the service as JSON, and 
     });
   }
   expect(stub.received).toHaveLength(6);
+  // A service need not know the vendor types: it might respond with 406 after it has made the write.
+  expect(new Set(stub.received.map(({ headers }) => headers.accept))).toEqual(new Set(["application/json"]));
 });
 
 test("a 406 lists the choices, is not forwarded, and is not stored", async () => {

@@ -16,13 +16,16 @@ const context = {
   mayBeShared: false,
 };
 
-test("a shared request does not identify its client, and a read has the negotiated media type and coding", () => {
+test("a shared request does not identify its client, and a request has the negotiated media type, a read also the coding", () => {
   const headers = { accept: "text/x", "accept-encoding": "zstd", "accept-language": "de", via: "1.1 p" };
   const request = { headers, httpVersion: "1.1" };
   const headersWith = (more: object) =>
     toRecord(toServiceHeaders(request as unknown as IncomingMessage, { ...context, host: "a", ...more }));
   expect(Object.keys(headersWith({ mayBeShared: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
-  expect(headersWith({ mayBeShared: true })).toMatchObject({ ...headers, via: "1.1 p, 1.1 tributary-rest-proxy" });
+  expect(headersWith({ mayBeShared: true })).toMatchObject({
+    ...{ ...headers, accept: "application/json" },
+    via: "1.1 p, 1.1 tributary-rest-proxy",
+  });
   expect(headersWith({ isRead: true })).toMatchObject({
     ...{ accept: "application/json", "accept-encoding": "identity", "accept-language": "de" },
     ...{ forwarded: 'for=10.0.0.7;host="a";proto=http', "x-forwarded-for": "10.0.0.7" },

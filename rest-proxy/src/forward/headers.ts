@@ -7,6 +7,7 @@ import type { ClientAddress } from "@tributary/kit/caller/client-address";
 
 /** Handled or set by the proxy, could claim another identity or address, or (`Write-Position`) only for services to send. */
 const neverForwarded: ReadonlySet<string> = new Set([
+  "accept",
   "cf-connecting-ip",
   "client-ip",
   "consistency-token",
@@ -48,7 +49,7 @@ export interface ForwardingContext {
   readonly host: string | undefined;
   /** 0 for a write without a body, undefined for a read. */
   readonly bodyBytes: number | undefined;
-  /** `GET` or `HEAD`. The proxy negotiates media type and content coding itself. */
+  /** `GET` or `HEAD`. The proxy negotiates the content coding itself. */
   readonly isRead: boolean;
   /** Undefined for a request without a body. */
   readonly contentType: string | undefined;
@@ -56,10 +57,14 @@ export interface ForwardingContext {
   readonly mayBeShared: boolean;
 }
 
-const negotiatedByProxy: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
-
-/** On `GET` and `HEAD`: a partial response or a 412 could not be cached (RFC 9110, 13.1 and 14.2). */
-const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range", "if-unmodified-since", "range"]);
+/** The content coding is negotiated by the proxy, and a partial response or a 412 could not be cached (RFC 9110, 13.1 and 14.2). */
+const notOnReads: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "if-match",
+  "if-range",
+  "if-unmodified-since",
+  "range",
+]);
 
 /**
  * Also removes what `Connection` names, `x-` headers and names with an underscore (they may claim an identity, an address, a deadline or another
@@ -75,7 +80,7 @@ export function toServiceHeaders(request: IncomingMessage, context: ForwardingCo
     if (!isForService(name) || connectionNames.has(name)) continue;
     if (name === "tracestate" && !hasTraceParent) continue;
     if (name === "cookie" && context.mayBeShared) continue;
-    if (context.isRead && (negotiatedByProxy.has(name) || unsupportedOnReads.has(name))) continue;
+    if (context.isRead && notOnReads.has(name)) continue;
     if (typeof value === "string") {
       serviceHeaders.push(name, value);
       continue;
@@ -97,7 +102,8 @@ function addProxyRequestHeaders(
 ): void {
   const clientVia = request.headers.via;
   const proxyVia = `${request.httpVersion} ${viaName}`;
-  if (isRead) headers.push("accept", "application/json", "accept-encoding", "identity");
+  headers.push("accept", "application/json");
+  if (isRead) headers.push("accept-encoding", "identity");
   headers.push("x-request-id", requestId, "traceparent", traceParent);
   if (!mayBeShared) addForwarded(headers, client, host);
   headers.push("via", clientVia === undefined ? proxyVia : `${clientVia}, ${proxyVia}`);
