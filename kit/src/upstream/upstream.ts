@@ -337,7 +337,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     if (!lastFailure) {
       // Created only now, since its stack trace costs as much as a whole attempt.
       if (toServiceDeadline(endsAtMs - this.#nowMs()) <= 0)
-        return failed("timeout", undefined, new Error("Too late to be sent"));
+        return failed("timeout", tried.at(-1)?.name, new Error("Too late to be sent"));
       return failed("refused", undefined, new Error("No address is known"));
     }
     // For the caller, also if the request has time left.

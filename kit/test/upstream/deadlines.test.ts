@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { AbortSource } from "../../src/http/abort-source.ts";
 import { createLatencyWindow } from "../../src/upstream/latency-window.ts";
 import type { RetryBudgetLimits } from "../../src/upstream/retry-budget.ts";
+import type { Transport } from "../../src/upstream/transport.ts";
+import { createUpstream } from "../../src/upstream/upstream.ts";
 import { hang, holdResponse, type Respond, reset, respondOk, start } from "./replica.ts";
 import { failuresOf, open, read, sendRequests, textOf, write } from "./requests.ts";
 
@@ -46,6 +49,25 @@ test("a request is not sent if its caller has no time left for a response", asyn
   const signal = new AbortSource(performance.now() + 4);
   expect(await upstream.send({ ...read, signal })).toMatchObject({ kind: "failed", reason: "timeout" });
   expect(replica.requests).toBe(0);
+});
+
+test("a write that is too late to be repeated names the replica that it was sent to: it may have been processed", async () => {
+  const replicas = await start(2);
+  let nowMs = 0;
+  const upstream = createUpstream<undefined>({
+    urls: replicas.map(({ url }) => url),
+    nowMs: () => nowMs,
+    open: () => undefined,
+    close: () => Promise.resolve(),
+    probeTransport: () => Promise.reject(new Error("No probe is sent")),
+  });
+  const respondUnavailableLate: Transport<undefined, Readable> = () => {
+    nowMs += 9_997;
+    return Promise.resolve({ kind: "response", status: 503, headers: {}, rawHeaders: [], body: Readable.from(["x"]) });
+  };
+  const result = await upstream.send({ ...write, isIdempotent: true }, respondUnavailableLate);
+  expect(result).toMatchObject({ kind: "failed", reason: "timeout", replica: expect.stringContaining("http://") });
+  await upstream.close();
 });
 
 test("a replica gets the time of the caller, if that is shorter than the request's", async () => {
