@@ -18,6 +18,9 @@ const limits = {
   probeEveryMs: 500,
 } as const;
 
+/** At one replica at once. */
+export const probesMax = limits.probeMsMax / limits.probeEveryMs + 1;
+
 /** Of a request that is rejected while the breaker is open: two probes later it may be closed. */
 export const breakerRetrySeconds = 1;
 

@@ -3,12 +3,14 @@ import { Readable } from "node:stream";
 import { createSecureContext } from "node:tls";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
+import { probesMax } from "./breaker.ts";
 import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "./request-deadline.ts";
 import type { ResponseHeaders, Transport, TransportRequest, TransportResult } from "./transport.ts";
 
 export type { Pool };
 
 export interface PoolLimits {
+  /** Of requests. */
   readonly connectionsMax: number;
   /** TLS included. Rounded up to the next half second. */
   readonly connectTimeoutMs: number;
@@ -35,7 +37,8 @@ export function openPool(
   { connectionsMax, connectTimeoutMs, tls }: PoolLimits,
 ): Pool {
   const options: Pool.Options = {
-    connections: connectionsMax,
+    // A probe that waits for a connection would make a service that is only slow look silent.
+    connections: connectionsMax + probesMax,
     pipelining: 1,
     allowH2: false,
     connectTimeout: connectTimeoutMs,
