@@ -11,6 +11,24 @@ test("items are listed in the order in which they were added, after any removals
   expect(list.size).toBe(3);
 });
 
+test("a few of many items are listed without sorting all", () => {
+  const list = new InFlightList<number>();
+  const entries = Array.from({ length: 10_000 }, (_, item) => list.add(item));
+  // From the first to the last, so that the order of the list is no longer that of the additions.
+  for (const [item, entry] of entries.entries()) {
+    list.remove(entry);
+    if (item % 2 === 0) list.add(item);
+  }
+  expect(list.items((item) => item < 5)).toEqual([0, 2, 4]);
+  const cpuMsOf = (run: () => unknown) => {
+    const before = process.threadCpuUsage();
+    for (let round = 0; round < 100; round++) run();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  expect(cpuMsOf(() => list.items((item) => item < 5))).toBeLessThan(cpuMsOf(() => list.items()) / 2);
+});
+
 test("removing an entry twice removes no other", () => {
   const list = new InFlightList<string>();
   const [a, b] = [list.add("a"), list.add("b")];

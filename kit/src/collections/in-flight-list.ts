@@ -41,7 +41,8 @@ export class InFlightList<Item> {
   }
 
   /** In the order in which they were added. */
-  items(): readonly Item[] {
-    return this.#entries.toSorted((a, b) => a.number - b.number).map(({ item }) => item);
+  items(isWanted: (item: Item) => boolean = () => true): readonly Item[] {
+    const wanted = this.#entries.filter(({ item }) => isWanted(item));
+    return wanted.sort((a, b) => a.number - b.number).map(({ item }) => item);
   }
 }
