@@ -271,7 +271,7 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
     ),
     pageEntriesMax: limit(
       "PAGE_ENTRIES_MAX",
-      100_000,
+      20_000,
       1_000_000_000,
       "entries of all lists of an operation by `first` and `last`, those of lists in lists multiplied; an entry counts once for ten of its fields",
     ),

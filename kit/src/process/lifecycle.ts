@@ -96,7 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // Node passes on what it read before the connection was closed.
     if (request.socket.destroyed) return;
     const previous = pendingResponses.add(response);
-    if (hasBody(request)) response.once("prefinish", () => discardUnreadBody(request));
+    if (hasBody(request)) response.on("prefinish", () => discardUnreadBody(request));
     order.serve(request, response, previous);
   }
 
