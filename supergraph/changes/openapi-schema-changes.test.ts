@@ -49,9 +49,66 @@ test.each<readonly ["input" | "output", Json, Json, string]>([
     { type: "object", additionalProperties: { type: "string" } },
     "the body/* changed from integer to string",
   ],
-])("%s: %j to %j breaks clients", (direction, before, after, message) => {
+  [
+    "input",
+    { ...times, anyOf: [{ required: ["a"] }] },
+    { ...times, anyOf: [{ required: ["a", "b"] }] },
+    "the body/b is now required",
+  ],
+  [
+    "input",
+    { type: "object", properties: { a: { type: "string" } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+    { type: "object", properties: { a: { type: "integer" } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+    "the body/a changed from string to integer",
+  ],
+  ["input", { type: ["object", "null"], anyOf: [times, { type: "null" }] }, times, "the body no longer accepts null"],
+  ["input", { type: "object" }, { type: "object", minProperties: 1 }, "the body has a tighter minProperties"],
+  ["input", { type: "array" }, { type: "array", uniqueItems: true }, "the body has another uniqueItems"],
+  ["input", { type: "integer" }, { type: "integer", multipleOf: 10 }, "the body has another multipleOf"],
+  [
+    "input",
+    { type: "object", propertyNames: { pattern: "^[a-z]+$" } },
+    { type: "object", propertyNames: { pattern: "^a+$" } },
+    "the body has another propertyNames",
+  ],
+  [
+    "input",
+    { type: "object" },
+    { type: "object", additionalProperties: { type: "string" } },
+    "the body/* changed from any value to string",
+  ],
+  [
+    "output",
+    { type: "object", additionalProperties: { type: "integer" } },
+    { type: "object" },
+    "the body/* changed from integer to any value",
+  ],
+  [
+    "input",
+    { type: "object", properties: { a: { type: "integer" } }, additionalProperties: { type: "string" } },
+    { type: "object", additionalProperties: { type: "string" } },
+    "the body/a changed from integer to string",
+  ],
+  ["output", { type: "integer" }, { type: "number" }, "the body changed from integer to number"],
+  ["input", { type: "integer", default: 20 }, { type: "integer", default: 10 }, "the body has another default"],
+])("%s: %j to %j is reported", (direction, before, after, message) => {
   expect(compare(direction, before, after)).toEqual([message]);
   expect(compare(direction, before, before)).toEqual([]);
+});
+
+test.each<readonly ["input" | "output", Json, Json]>([
+  ["input", { type: "integer" }, { type: "number" }],
+  ["input", { type: "string", maxLength: 5 }, {}],
+  ["input", { type: ["integer", "null"] }, { type: ["number", "null"] }],
+  ["input", { type: "array", uniqueItems: true }, { type: "array", uniqueItems: false }],
+  ["input", { type: "integer" }, { type: "integer", default: 10 }],
+  ["input", { type: "object", additionalProperties: { type: "integer" } }, { type: "object" }],
+  ["output", { type: "number" }, { type: "integer" }],
+  ["output", {}, { type: "object", properties: { a: { type: "string" } } }],
+  ["output", { type: "object" }, { type: "object", additionalProperties: { type: "string" } }],
+  ["output", { type: "integer", default: 20 }, { type: "integer", default: 10 }],
+])("%s: %j to %j breaks no client", (direction, before, after) => {
+  expect(compare(direction, before, after)).toEqual([]);
 });
 
 test("a schema may contain itself, also in anyOf", () => {

@@ -22,6 +22,19 @@ export function compareSchemas(before: Json, after: Json, outer: SchemaCompariso
   const pair = JSON.stringify([before, after]);
   if (outer.enclosing?.has(pair)) return [];
   const comparison = { ...outer, enclosing: new Set(outer.enclosing).add(pair) };
+  return [
+    ...compareDefaults(before, after, comparison, location),
+    ...compareShapes(before, after, comparison, location),
+  ];
+}
+
+/** Of a request without the value. */
+function compareDefaults(before: Json, after: Json, { direction }: SchemaComparison, location: string): SchemaChange[] {
+  if (direction === "output" || before["default"] === undefined) return [];
+  return isEqual(before["default"], after["default"]) ? [] : [dangerous(`${location} has another default`)];
+}
+
+function compareShapes(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
   const [onlyBefore, ...othersBefore] = alternativesBefore;
@@ -32,8 +45,19 @@ export function compareSchemas(before: Json, after: Json, outer: SchemaCompariso
   return compareAlternatives(alternativesBefore, alternativesAfter, comparison, location);
 }
 
-/** The comparison with the fewest changes counts. */
+/** Alternatives have members in common, whose changes count once. */
 function compareAlternatives(
+  before: readonly Json[],
+  after: readonly Json[],
+  comparison: SchemaComparison,
+  location: string,
+): SchemaChange[] {
+  const changes = compareCounterparts(before, after, comparison, location);
+  return [...new Map(changes.map((change) => [change.message, change])).values()];
+}
+
+/** The comparison with the fewest changes counts. */
+function compareCounterparts(
   before: readonly Json[],
   after: readonly Json[],
   comparison: SchemaComparison,
@@ -42,14 +66,14 @@ function compareAlternatives(
   // Input: each former alternative must still match a current one.
   if (comparison.direction === "input") {
     return before.flatMap((former) => {
-      const counterparts = after.filter((current) => typeOf(current) === typeOf(former));
+      const counterparts = after.filter((current) => includesType(current, former));
       const results = counterparts.map((current) => compareSingle(former, current, comparison, location));
       return shortestOf(results) ?? [breaking(`${location} no longer accepts ${typeOf(former)}`)];
     });
   }
   // Output: each current alternative must match a former one.
   return after.flatMap((current) => {
-    const counterparts = before.filter((former) => typeOf(former) === typeOf(current));
+    const counterparts = before.filter((former) => includesType(former, current));
     const results = counterparts.map((former) => compareSingle(former, current, comparison, location));
     return shortestOf(results) ?? [breaking(`${location} may now be ${typeOf(current)}`)];
   });
@@ -59,33 +83,41 @@ function shortestOf(results: readonly SchemaChange[][]): SchemaChange[] | undefi
   return results.toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** The members of `anyOf` or `oneOf`, or one schema for each of several types. */
+/** One schema for each combination of members of `anyOf` and `oneOf`, and for each of several types, with what is required beside them. */
 function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
   const { $ref, anyOf, oneOf, allOf, ...own } = schema;
-  if (typeof $ref === "string")
-    return listAlternatives(getSchema(schemas, $ref.replace("#/components/schemas/", "")), schemas);
-  if (Array.isArray(allOf)) {
-    const members = (allOf as readonly Json[]).map((member) => listAlternatives(member, schemas));
-    return members.reduce((left, right) => left.flatMap((a) => right.map((b) => intersect(a, b))), [own]);
-  }
-  const alternatives = anyOf ?? oneOf;
-  if (Array.isArray(alternatives))
-    return (alternatives as readonly Json[]).flatMap((member) => listAlternatives(member, schemas));
-  if (Array.isArray(own["type"])) return own["type"].map((singleType: unknown) => ({ ...own, type: singleType }));
-  return [own["const"] === undefined ? own : { ...own, enum: [own["const"]] }];
+  const required = [
+    ...(typeof $ref === "string" ? [getSchema(schemas, $ref.replace("#/components/schemas/", ""))] : []),
+    ...(Array.isArray(allOf) ? (allOf as readonly Json[]) : []),
+  ].map((member) => listAlternatives(member, schemas));
+  const chosen = [anyOf, oneOf]
+    .filter((members) => Array.isArray(members))
+    .map((members) => (members as readonly Json[]).flatMap((member) => listAlternatives(member, schemas)));
+  return [...required, ...chosen, listTypes(own)].reduce((left, right) =>
+    left.flatMap((a) => right.flatMap((b) => intersect(a, b))),
+  );
 }
 
-/** Of limits and values that both have, those of `b`. */
-function intersect(a: Json, b: Json): Json {
+function listTypes(schema: Json): readonly Json[] {
+  const { type, const: value } = schema;
+  const listed = value === undefined ? schema : { ...schema, enum: [value] };
+  return Array.isArray(type) ? type.map((singleType: unknown) => ({ ...listed, type: singleType })) : [listed];
+}
+
+/** One schema, or none if no value has both types. Of limits and values that both have, those of `b`. */
+function intersect(a: Json, b: Json): readonly Json[] {
+  if (!includesType(a, b) && !includesType(b, a)) return [];
+  const { type } = includesType(a, b) ? b : a;
   const properties = { ...propertiesOf(a), ...propertiesOf(b) };
   const required = [...new Set([a["required"] ?? [], b["required"] ?? []].flat())];
-  return { ...a, ...b, ...(Object.keys(properties).length > 0 && { properties }), required };
+  return [{ ...a, ...b, type, ...(Object.keys(properties).length > 0 && { properties }), required }];
 }
 
 function compareSingle(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
-  if (typeOf(before) !== typeOf(after))
+  const isInput = comparison.direction === "input";
+  if (!(isInput ? includesType(after, before) : includesType(before, after)))
     return [breaking(`${location} changed from ${typeOf(before)} to ${typeOf(after)}`)];
-  const limitChanges = comparison.direction === "input" ? compareLimits(before, after, location) : [];
+  const limitChanges = isInput ? compareLimits(before, after, location) : [];
   return [
     ...limitChanges,
     ...compareValues(before, after, comparison, location),
@@ -95,24 +127,29 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
   ];
 }
 
-const upperLimits: readonly string[] = ["maxLength", "maximum", "exclusiveMaximum", "maxItems"];
-const lowerLimits: readonly string[] = ["minLength", "minimum", "exclusiveMinimum", "minItems"];
+const upperLimits: readonly string[] = ["maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties"];
+const lowerLimits: readonly string[] = ["minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties"];
+/** Compared as texts. */
+const rules: readonly string[] = (
+  "pattern format multipleOf uniqueItems not if then else contains minContains maxContains prefixItems propertyNames patternProperties " +
+  "dependentRequired dependentSchemas"
+).split(" ");
 
-/**
- * `pattern` and `format` are compared as texts: a removed one breaks nothing, and neither does a pattern with an alternative after the former one.
- */
+/** A removed rule breaks nothing, and neither does a pattern with an alternative after the former one. */
 function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
   const tighterLimits = [
     ...upperLimits.filter((limit) => isLowered(before[limit], after[limit])),
     ...lowerLimits.filter((limit) => isRaised(before[limit], after[limit])),
   ];
-  const changedFormats = ["pattern", "format"].filter(
+  const changedRules = rules.filter(
     (keyword) =>
-      after[keyword] !== undefined && after[keyword] !== before[keyword] && !isWidened(keyword, before, after),
+      (after[keyword] ?? false) !== false &&
+      !isEqual(after[keyword], before[keyword]) &&
+      !isWidened(keyword, before, after),
   );
   return [
     ...tighterLimits.map((limit) => breaking(`${location} has a tighter ${limit}`)),
-    ...changedFormats.map((keyword) => breaking(`${location} has another ${keyword}`)),
+    ...changedRules.map((keyword) => breaking(`${location} has another ${keyword}`)),
   ];
 }
 
@@ -169,9 +206,12 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
     const optionalNow = requiredOnlyIn(before, after).filter((name) => currentProperties[name] !== undefined);
     for (const name of optionalNow) changes.push(breaking(`${location}/${name} is no longer always present`));
   }
-  for (const [name, schema] of Object.entries(formerProperties)) {
-    const successor = currentProperties[name];
-    if (successor !== undefined) changes.push(...compareSchemas(schema, successor, comparison, `${location}/${name}`));
+  // A property without a schema of its own has that of every other one.
+  for (const name of new Set([formerProperties, currentProperties].flatMap(Object.keys))) {
+    const former = formerProperties[name] ?? before["additionalProperties"];
+    const current = currentProperties[name] ?? after["additionalProperties"];
+    if (isSchema(former) && isSchema(current))
+      changes.push(...compareSchemas(former, current, comparison, `${location}/${name}`));
   }
   return changes;
 }
@@ -198,10 +238,11 @@ function compareItems(before: Json, after: Json, comparison: SchemaComparison, l
 
 /** Of an object with any names. */
 function compareMembers(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
-  const former = before["additionalProperties"];
-  const current = after["additionalProperties"];
-  if (!isSchema(former) || !isSchema(current)) return [];
-  return compareSchemas(former, current, comparison, `${location}/*`);
+  const [former, current] = [before["additionalProperties"] ?? true, after["additionalProperties"] ?? true];
+  if (!isSchema(former) && !isSchema(current)) return [];
+  // `true` allows any value, and `false` is reported by `compareProperties`.
+  if (former === false || current === false) return [];
+  return compareSchemas(isSchema(former) ? former : {}, isSchema(current) ? current : {}, comparison, `${location}/*`);
 }
 
 function isSchema(value: unknown): value is Json {
@@ -218,8 +259,20 @@ function getSchema(schemas: Json, name: string): Json {
   return schema as Json;
 }
 
+const anyType = "any value";
+
 function typeOf({ type }: Json): string {
-  return typeof type === "string" ? type : "of any type";
+  return typeof type === "string" ? type : anyType;
+}
+
+/** Whether each value of the second type is one of the first. */
+function includesType(outer: Json, inner: Json): boolean {
+  const [type, innerType] = [typeOf(outer), typeOf(inner)];
+  return type === innerType || type === anyType || (type === "number" && innerType === "integer");
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 export function breaking(message: string): SchemaChange {
