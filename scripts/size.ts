@@ -1,6 +1,6 @@
 // `npm run size`: lines of code by package, without comments and blank lines, the share of comments, and the change against main.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { countLines, formatSizes, groupOf, type Sizes } from "./size/count-lines.ts";
 import { findBase } from "../supergraph/changes/git-base.ts";
@@ -12,14 +12,17 @@ if (!base && against !== undefined) {
   console.error(`${against} is no commit of this repository. Usage: npm run size [-- COMMIT]`);
   process.exit(2);
 }
-const now = measure(list("ls-files", "--cached", "--others", "--exclude-standard"), (path) =>
-  readFileSync(`${root}${path}`, "utf8"),
+// The index also has files that are deleted without a commit.
+const present = list("ls-files", "-z", "--cached", "--others", "--exclude-standard").filter((path) =>
+  existsSync(`${root}${path}`),
 );
-const before = base && measure(list("ls-tree", "-r", "--name-only", base.commit), (path) => base.read(path) ?? "");
+const now = measure(present, (path) => readFileSync(`${root}${path}`, "utf8"));
+const before =
+  base && measure(list("ls-tree", "-r", "-z", "--name-only", base.commit), (path) => base.read(path) ?? "");
 process.stdout.write(formatSizes(now, before && { sizes: before, name: base.name }));
 
 function list(...args: readonly string[]): readonly string[] {
-  return execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).split("\n");
+  return execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).split("\0");
 }
 
 function measure(paths: readonly string[], read: (path: string) => string): Sizes {
