@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { ConfigError } from "@tributary/kit/process/env";
+import { DescriptorError } from "../supergraph/services.ts";
 
 /** An error that the developer can correct. Its message is printed without a stack. */
 export class CommandError extends Error {
@@ -40,7 +41,8 @@ export async function runCommand(command: () => Promise<void>): Promise<void> {
   try {
     await command();
   } catch (error) {
-    if (!(error instanceof CommandError || error instanceof ConfigError)) throw error;
+    const isKnown = error instanceof CommandError || error instanceof ConfigError || error instanceof DescriptorError;
+    if (!isKnown) throw error;
     process.exitCode = error instanceof CommandError ? error.exitCode : 1;
     const stream = process.exitCode === 0 ? process.stdout : process.stderr;
     stream.write(`${error.message}\n`);

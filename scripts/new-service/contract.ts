@@ -1,18 +1,19 @@
 // The folder of a service whose code is elsewhere: copied from its team, or a first contract to edit.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readServiceIn } from "../../supergraph/services.ts";
 import { CommandError } from "../command-line.ts";
 import { createRenaming, type NewServiceNames } from "./names.ts";
 
 const contractFile = /^(?:service\.json|schema\.graphql|openapi\.(?:ya?ml|json)|openapi\.overlay\.yaml|README\.md)$/;
 
-/** @throws CommandError if the folder has no service.json, or that of another service. */
+/** @throws CommandError if the folder has no service.json, or that of another service. @throws DescriptorError with every problem of it. */
 export function copyContract(folder: string, service: string): ReadonlyMap<string, string> {
   const file = join(folder, "service.json");
   if (!existsSync(file)) throw new CommandError(`${file} is missing: --contract takes the folder of a contract.`);
-  const descriptor = JSON.parse(readFileSync(file, "utf8")) as { readonly name?: unknown };
+  const descriptor = readServiceIn(folder);
   if (descriptor.name !== service)
-    throw new CommandError(`${file} is of the service ${String(descriptor.name)}, not ${service}.`);
+    throw new CommandError(`${file} is of the service ${descriptor.name}, not ${service}.`);
   const names = readdirSync(folder).filter((name) => contractFile.test(name));
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }

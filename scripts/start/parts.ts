@@ -2,10 +2,10 @@ import { join, resolve } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { fileURLToPath } from "node:url";
 import type { External } from "../../supergraph/contract/external.ts";
-import { readServices, toVariablePrefix } from "../../supergraph/services.ts";
+import { DescriptorError, readServices, type Service, toVariablePrefix } from "../../supergraph/services.ts";
 
 /** A running `npm start` does not notice new ones. */
-export const services = readServices(fileURLToPath(new URL("../..", import.meta.url)));
+export const services = readServicesOrExit(fileURLToPath(new URL("../..", import.meta.url)));
 export type ServiceName = string;
 export const serviceNames: readonly ServiceName[] = services.map(({ name }) => name);
 /** A service, or "issuer", "gateway" or "rest-proxy". */
@@ -20,6 +20,17 @@ export interface Part {
   readonly defaultPort: number;
   /** Of an external service. */
   readonly external: External | undefined;
+}
+
+/** No command that needs the list can run without it, and none can catch what its imports throw. */
+function readServicesOrExit(root: string): readonly Service[] {
+  try {
+    return readServices(root);
+  } catch (error) {
+    if (!(error instanceof DescriptorError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
 }
 
 /** In the order of the banner. */
