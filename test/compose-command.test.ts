@@ -114,6 +114,20 @@ test("the page's supergraph.yaml composes, with headers from variables and its o
   expect(await query(printed)).toEqual(found);
 });
 
+test("a supergraph.yaml may have aliases, as for Rover; one without its anchor is a problem of the file", async () => {
+  write(
+    "books.graphql",
+    `${link('"@key", "@shareable"')} type Query { books: [Book] @shareable } type Book @key(fields: "id") { id: ID! @shareable }`,
+  );
+  const yaml =
+    "subgraphs:\n  a: &books\n    routing_url: http://books\n    schema: { file: ./books.graphql }\n  b: *books\n";
+  write("supergraph.yaml", yaml);
+  expect(await compose(["--config", "supergraph.yaml"])).toMatchObject({ code: 0, report: "" });
+  write("supergraph.yaml", yaml.replace("*books", "*others"));
+  const { code, report } = await compose(["--config", "supergraph.yaml"]);
+  expect({ code, report }).toMatchObject({ code: 1, report: expect.stringMatching(/supergraph\.yaml: .*others/) });
+});
+
 test("three texts compose to the same bytes in any order", async () => {
   write("books.graphql", books);
   write("reviews.graphql", link('"@key"') + reviewed);

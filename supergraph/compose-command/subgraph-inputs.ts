@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import { insertVariables } from "@tributary/kit/process/env-references";
-import { parseDocument, visit } from "yaml";
+import { type Document, parseDocument, visit } from "yaml";
 import { z } from "zod";
 
 export interface SubgraphInput {
@@ -108,11 +108,21 @@ export function readConfiguredInputs(path: string, environment: Environment): re
       node.value = insertVariables(node.value, environment, onMissing);
     },
   });
-  const result = configuration.safeParse(document.toJS({ maxAliasCount: 0 }));
+  const result = configuration.safeParse(toPlain(document, path));
   for (const issue of result.error?.issues ?? [])
     problems.push([path, issue.path.join("."), issue.message].filter((part) => part !== "").join(": "));
   if (!result.success || problems.length > 0) throw invalid(problems);
   return Object.entries(result.data.subgraphs).map(([name, configured]) => toInput(name, configured, dirname(path)));
+}
+
+/** With aliases, as Rover reads them. */
+function toPlain(document: Document, path: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // An alias without its anchor, or too many.
+    throw invalid([`${path}: ${error instanceof Error ? error.message : String(error)}`]);
+  }
 }
 
 function invalid(problems: readonly string[]): ConfigError {
