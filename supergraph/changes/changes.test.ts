@@ -201,6 +201,15 @@ test("a new enum value in a response is dangerous, not breaking", () => {
   });
 });
 
+test("a removed header of requests is dangerous, as they still succeed", () => {
+  const [change, ...others] = compare('{"$ref":"#/components/parameters/IfNoneMatch"}', '{"in":"cookie","name":"a"}');
+  expect(change).toMatchObject({
+    level: "dangerous",
+    message: "getThing in v1: the header If-None-Match was removed.",
+  });
+  expect(others).toEqual([]);
+});
+
 test("a version without its document breaks its clients", () => {
   const before = new Map([[1, JSON.parse(text) as Json]]);
   expect(findDocumentChanges(before, new Map(), () => [])).toMatchObject([{ level: "breaking" }]);

@@ -137,8 +137,8 @@ function compareParameter(
   comparison: SchemaComparison,
 ): SchemaChange[] {
   if (after === undefined) {
-    // The server ignores an unknown header, but rejects an unknown query parameter with 400.
-    return name.startsWith("header ") ? [] : [breaking(`the ${name} was removed`)];
+    // The server rejects an unknown query parameter with 400, but ignores an unknown header: a condition or an idempotency key has no effect then.
+    return [{ level: name.startsWith("header ") ? "dangerous" : "breaking", message: `the ${name} was removed` }];
   }
   const changes = compareSchemas(schemaOf(before), schemaOf(after), comparison, `the ${name}`);
   const becomesRequired = isRequired(after) && !isRequired(before);
