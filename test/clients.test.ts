@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { printBundle } from "../supergraph/clients/bundle.ts";
@@ -26,6 +27,8 @@ test("manifests of Apollo, Relay and GraphQL codegen and .graphql files are read
       "query Orders { order(id: 1) { ...Total } }\n\nquery Me { user(id: 1) { ...Name } }",
     "clients/web/src/fragments.gql": "fragment Total on Order { id }\nfragment Name on User { id }",
     "clients/README.md": "# Clients",
+    "clients/.DS_Store": "",
+    "clients/web/.DS_Store": "",
   };
   const { clients, problems } = read(files);
   expect(problems).toEqual([]);
@@ -234,6 +237,22 @@ test("an operation that leaves a manifest at once is reported with the expiry to
     "clients/web/me.graphql": manifests["clients/web/me.graphql"],
   });
   expect(list(root)).toEqual({ code: 0, lines: expect.arrayContaining(["1 client, 2 operations: all valid."]) });
+});
+
+test("the printed command restores a file whose name has a space and an apostrophe", async () => {
+  const root = await commitRepository(sampleFiles);
+  writeFiles(root, {
+    ...web,
+    "clients/web/it's mine.json": apollo,
+    "clients/web/4.json": '{"b2": "{ users { id } }"}',
+  });
+  git(root, "add", "clients");
+  git(root, "commit", "-q", "-m", "Register the web client");
+  rmSync(join(root, "clients/web/it's mine.json"));
+  const { lines } = list(root);
+  const command = lines.find((line) => line.startsWith("  git show ")) ?? "";
+  execFileSync("sh", ["-c", command], { cwd: root });
+  expect(readFileSync(join(root, "clients/web/it's mine-until-2027-02-26.json"), "utf8")).toBe(apollo);
 });
 
 function read(files: Files) {

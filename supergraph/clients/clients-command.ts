@@ -113,11 +113,16 @@ function proposeExpiry(base: GitBase, clients: readonly Client[], today: string)
       const more = removed.length > namesMax ? ` and ${removed.length - namesMax} more` : "";
       return [
         `${printPlace({ file: file.path, owner })} lost ${names.join(", ")}${more}, compared with ${base.name}. Restore the file beside the new one, and let it expire:`,
-        `  git show ${base.commit.slice(0, 10)}:${file.path} > clients/${name}/${expiring}`,
+        `  git show ${quote(`${base.commit.slice(0, 10)}:${file.path}`)} > ${quote(`clients/${name}/${expiring}`)}`,
         `  in clients/${name}/client.json: "expires": { "${expiring}": "${until}" }`,
       ].join("\n");
     }),
   );
+}
+
+/** For a shell. */
+function quote(text: string): string {
+  return /^[\w:./@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function keyOf(client: string, { id, document }: ClientOperation): string {

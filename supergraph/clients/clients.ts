@@ -38,6 +38,8 @@ export interface FileTree {
 
 const clientsFolder = "clients";
 const clientsMax = 200;
+/** Those of editors and file managers, such as .DS_Store, and text for people. */
+const otherFile = /\/\.|\.md$/;
 
 const descriptor = z.strictObject({
   owner: z
@@ -53,7 +55,7 @@ type Descriptor = z.infer<typeof descriptor>;
 
 export function readClients(tree: FileTree): ClientRegistry {
   const problems: string[] = [];
-  const paths = tree.list(clientsFolder).filter((path) => !path.endsWith(".md"));
+  const paths = tree.list(clientsFolder).filter((path) => !otherFile.test(path));
   const byClient = Map.groupBy(paths, (path) => path.split("/").slice(1, -1)[0] ?? "");
   for (const path of byClient.get("") ?? [])
     problems.push(`${path}: move it into a folder with the name of its client.`);
