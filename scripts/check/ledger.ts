@@ -15,6 +15,7 @@ await runCommand(async () => {
     prometheus: { type: "string" },
     days: { type: "string", default: "30" },
     json: { type: "string" },
+    help: { type: "boolean" },
   } as const;
   const { prometheus, days, json } = parseCommandLine({ options }, usage).values;
   if (prometheus === undefined || !URL.canParse(prometheus))

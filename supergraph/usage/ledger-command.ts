@@ -1,13 +1,14 @@
 // `npm run ledger`: the deprecated elements of both APIs, and who still uses them.
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { listDeprecatedElements } from "@tributary/kit/federation/deprecated-elements";
 import { buildSchema } from "graphql";
+import { writeStaleFiles } from "../composition/generated-files.ts";
 import { readOwnership } from "../composition/ownership.ts";
 import type { Route } from "../routes/routes.ts";
 import { readServices } from "../services.ts";
 import { formerSubgraph, type Subgraph } from "../subgraphs.ts";
-import { createPrometheusQuery, type QueryPrometheus } from "./prometheus.ts";
+import { createPrometheusQuery, type QueryPrometheus, UsageError } from "./prometheus.ts";
 import { type CountedElement, graphqlCounts, readUsage, restCounts } from "./read-usage.ts";
 import { printClient, unusedDaysOf, type UsageEvidence, type UsedElement } from "./usage.ts";
 
@@ -30,7 +31,16 @@ export async function runLedger(run: LedgerRun): Promise<void> {
   const elements = [...listGraphqlElements(root, ownerOf), ...listRestElements(root, ownerOf, retirements)];
   const evidence = await readUsage({ query, elements, days, nowMs });
   run.print(printLedger(evidence));
-  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(evidence, undefined, 2)}\n`);
+  if (jsonFile !== undefined) writeEvidence(jsonFile, evidence);
+}
+
+/** Whole, or not at all: a check may read the file of a nightly job while it is written. */
+function writeEvidence(file: string, evidence: UsageEvidence): void {
+  try {
+    writeStaleFiles(dirname(file), [{ path: basename(file), content: `${JSON.stringify(evidence, undefined, 2)}\n` }]);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 type OwnerOf = (subgraph: string) => string;

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleServices } from "../../test/supergraph/repository-fixture.ts";
 import { runLedger } from "./ledger-command.ts";
+import { UsageError } from "./prometheus.ts";
 import type { UsageEvidence } from "./usage.ts";
 
 const nowMs = Date.parse("2026-11-28T09:00:00Z");
@@ -120,7 +121,13 @@ test("a server that is down, or no Prometheus, is an error that names its URL", 
   await expect(ledger(failing)).rejects.toThrow(/responded with 422 at http.*too many samples/);
 });
 
-async function run({ history = 30 * 24, present = [], used = [], restUsed = [] }: Data) {
+test("a file that cannot be written is an error that names it", async () => {
+  const failure: unknown = await run({ present: whole }, "supergraph").catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(UsageError);
+  expect(String(failure)).toMatch(/\/supergraph cannot be written: EISDIR/);
+});
+
+async function run({ history = 30 * 24, present = [], used = [], restUsed = [] }: Data, file?: string) {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const parameters = new URLSearchParams(await text(request));
     const query = parameters.get("query") ?? "";
@@ -147,16 +154,16 @@ async function run({ history = 30 * 24, present = [], used = [], restUsed = [] }
             }));
     response.end(JSON.stringify({ status: "success", data: { resultType: "matrix", result } }));
   };
-  return ledger(await serve((request, response) => void respond(request, response)));
+  return ledger(await serve((request, response) => void respond(request, response)), file);
 }
 
-async function ledger(prometheusUrl: string) {
+async function ledger(prometheusUrl: string, file = "usage.json") {
   const root = mkdtempSync(join(tmpdir(), "ledger-"));
   mkdirSync(join(root, "supergraph"));
   writeFileSync(join(root, "supergraph/api.graphql"), api);
   writeFileSync(join(root, "supergraph/supergraph.graphql"), supergraph);
   writeFileSync(join(root, "supergraph/routes.json"), JSON.stringify({ routes }));
-  const jsonFile = join(root, "usage.json");
+  const jsonFile = join(root, file);
   let printed = "";
   const print = (more: string) => void (printed += more);
   await runLedger({ root, prometheusUrl, days: 30, jsonFile, nowMs, subgraphs: sampleServices, print });
