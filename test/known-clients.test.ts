@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { buildSchema, validate, validateSchema } from "graphql";
+import { buildSchema, OperationTypeNode, validate, validateSchema } from "graphql";
 import { sampleSize } from "@tributary/kit/testing/sample-size";
 import { expect, test } from "vitest";
 import type { Change } from "../supergraph/changes/changes.ts";
@@ -64,6 +64,16 @@ test("an operation that a safe change makes invalid is a breaking change of its 
       places: [{ file: name, line: 1 }],
     },
   ]);
+});
+
+test("a removed root type breaks the operations of its kind", async () => {
+  const sdl = sampleApi.replace(" mutation: Mutation", "").replace(/type Mutation \{[^}]*\}/, "");
+  const isMutation = ({ document }: (typeof operations)[number]) =>
+    document.definitions.some((node) => "operation" in node && node.operation === OperationTypeNode.MUTATION);
+  const broken = operations.filter(isMutation).map(({ release, name }) => `${release} ${name}`);
+  expect(broken.length).toBeGreaterThan(0);
+  const changes = await judge({ name: "", sdl });
+  expect(listNamed(changes.filter(({ subject }) => subject === "Mutation"))).toEqual(broken.toSorted());
 });
 
 async function judge({ sdl }: Mutation, ones = operations): Promise<readonly Change[]> {

@@ -2,6 +2,7 @@
 // its variables, and the data of the response) is decided by the change itself.
 import { ChangeType } from "@graphql-inspector/core";
 import {
+  type DocumentNode,
   getNullableType,
   type GraphQLInputField,
   type GraphQLInputType,
@@ -14,6 +15,7 @@ import {
   isObjectType,
   isRequiredInputField,
   isScalarType,
+  Kind,
   print,
   validate,
 } from "graphql";
@@ -105,10 +107,18 @@ function judgeOperations(
   return [...byText.values()].flatMap((equal) => {
     const document = equal[0]?.document;
     if (!document || validate(base, document, undefined, { maxErrors: 1 }).length > 0) return [];
-    const [error] = validate(now, document, undefined, { maxErrors: 1 });
+    const error = findError(now, document);
     const uses = findOperationUses(document, base);
-    return equal.map((operation) => ({ operation, uses, error: error?.message }));
+    return equal.map((operation) => ({ operation, uses, error }));
   });
+}
+
+function findError(schema: GraphQLSchema, document: DocumentNode): string | undefined {
+  const [error] = validate(schema, document, undefined, { maxErrors: 1 });
+  if (error) return error.message;
+  // graphql-js 16 has no rule for an operation type that the schema lacks.
+  const node = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  return node && !schema.getRootType(node.operation) ? `The gateway has no ${node.operation}s.` : undefined;
 }
 
 function isBrokenBy({ uses, error }: JudgedOperation, change: Change, schemas: ComparedSchemas): boolean {
