@@ -42,6 +42,16 @@ test("of a contract that new:service copies: that it is no JSON", () => {
   expect(existsSync(join(clone, "services/reviews"))).toBe(false);
 });
 
+test("of a contract that new:service copies: that it has no address", () => {
+  const descriptor = { name: "reviews", description: "Owns reviews.", team: "@a/b", port: 4005 };
+  writeFileSync(join(contract, "service.json"), JSON.stringify(descriptor));
+  const { status, stderr } = run(addContract);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: `${contract}/service.json has no external, with the url of the service: docs/add-a-service.md.\n`,
+  });
+});
+
 test("of a contract that new:service copies: that its port is taken", () => {
   const descriptor = { name: "reviews", description: "Owns reviews.", team: "@a/b", port: 4001 };
   writeFileSync(join(contract, "service.json"), JSON.stringify({ ...descriptor, external: { url: "http://r:4001" } }));

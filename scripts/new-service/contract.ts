@@ -7,13 +7,15 @@ import { createRenaming, type NewServiceNames } from "./names.ts";
 
 const contractFile = /^(?:service\.json|schema\.graphql|openapi\.(?:ya?ml|json)|openapi\.overlay\.yaml|README\.md)$/;
 
-/** @throws CommandError if the folder has no service.json, or that of another service. @throws DescriptorError with every problem of it. */
+/** @throws CommandError if the folder has no service.json, or one that is no contract of this service. @throws DescriptorError with every problem of it. */
 export function copyContract(folder: string, service: string): ReadonlyMap<string, string> {
   const file = join(folder, "service.json");
   if (!existsSync(file)) throw new CommandError(`${file} is missing: --contract takes the folder of a contract.`);
   const descriptor = readServiceIn(folder);
   if (descriptor.name !== service)
     throw new CommandError(`${file} is of the service ${descriptor.name}, not ${service}.`);
+  if (descriptor.external === undefined)
+    throw new CommandError(`${file} has no external, with the url of the service: docs/add-a-service.md.`);
   const names = readdirSync(folder).filter((name) => contractFile.test(name));
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
