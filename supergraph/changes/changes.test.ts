@@ -173,6 +173,7 @@ const safeEdits: readonly (readonly [edit: string, from: string, to: string])[] 
   ["a new enum value of the body", '["RED","BLUE"]', '["RED","BLUE","GREEN"]'],
   ["a new optional body property", '"colour"', '"shade":{"type":"string"},"colour"'],
   ["a new status", '"409":{}', '"409":{},"410":{}'],
+  ["another case of a response header", '"ETag":{}', '"etag":{}'],
   ["another name for a path parameter", "/things/{id}", "/things/{thing}"],
   ["another name for a shared response", "NotFound", "Missing"],
 ];
