@@ -1,9 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { ConfigError } from "@tributary/kit/process/env";
-import { DescriptorError } from "../supergraph/services.ts";
+import { InputError } from "@tributary/kit/errors/input-error";
 
-/** An error that the developer can correct. Its message is printed without a stack. */
-export class CommandError extends Error {
+export class CommandError extends InputError {
   readonly exitCode: number;
 
   /** @param options exitCode: 2 for a wrong command line, 0 for the usage that `--help` prints. */
@@ -41,8 +39,7 @@ export async function runCommand(command: () => Promise<void>): Promise<void> {
   try {
     await command();
   } catch (error) {
-    const isKnown = error instanceof CommandError || error instanceof ConfigError || error instanceof DescriptorError;
-    if (!isKnown) throw error;
+    if (!(error instanceof InputError)) throw error;
     process.exitCode = error instanceof CommandError ? error.exitCode : 1;
     const stream = process.exitCode === 0 ? process.stdout : process.stderr;
     stream.write(`${error.message}\n`);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
+import { InputError } from "@tributary/kit/errors/input-error";
 import { CommandError, createUsageError, parseCommandLine, readOnlyArgument, runCommand } from "./command-line.ts";
 import { exchange } from "./conform/exchange.ts";
 import { readTestedService, type TestedService } from "./conform/read-service.ts";
@@ -13,7 +14,6 @@ import { runRules } from "./conform/run-rules.ts";
 import { conformRules } from "./conform/rules.ts";
 import { startService } from "./conform/start-service.ts";
 import { createSubject, type RunningService } from "./conform/subject.ts";
-import { DescriptorError } from "../supergraph/services.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const developmentFeedKey = "for-development-only";
@@ -52,7 +52,7 @@ await runCommand(async () => {
         await interrupted;
       });
   } catch (error) {
-    if (!(error instanceof CommandError || error instanceof DescriptorError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     throw new CommandError(error.message, { exitCode: 2, cause: error });
   }
 });

@@ -1,6 +1,7 @@
 // services/<name>/service.json describes a service. Other files get what they need from it, at run time or by `npm run generate`.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { InputError } from "@tributary/kit/errors/input-error";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { z } from "zod";
 import { type CompositionError, printCompositionError } from "./composition/composition-errors.ts";
@@ -30,7 +31,7 @@ export interface Service extends Subgraph {
 }
 
 /** `message` has every problem, with its file and field. */
-export class DescriptorError extends Error {
+export class DescriptorError extends InputError {
   override readonly name = "DescriptorError";
 
   constructor(problems: readonly CompositionError[]) {

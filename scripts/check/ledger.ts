@@ -1,8 +1,7 @@
 // `npm run ledger -- --prometheus URL`: who still uses what is deprecated (supergraph/usage).
 import { fileURLToPath } from "node:url";
 import { runLedger } from "../../supergraph/usage/ledger-command.ts";
-import { UsageError } from "../../supergraph/usage/prometheus.ts";
-import { CommandError, createUsageError, parseCommandLine, runCommand } from "../command-line.ts";
+import { createUsageError, parseCommandLine, runCommand } from "../command-line.ts";
 
 const usage = `Usage: npm run ledger -- --prometheus URL [--days N] [--json FILE]
 
@@ -21,17 +20,12 @@ await runCommand(async () => {
   if (prometheus === undefined || !URL.canParse(prometheus))
     throw createUsageError("--prometheus needs the URL of Prometheus.", usage);
   if (!/^[1-9]\d{0,2}$/.test(days)) throw createUsageError("--days is a number from 1 to 999.", usage);
-  try {
-    await runLedger({
-      root: fileURLToPath(new URL("../..", import.meta.url)),
-      prometheusUrl: prometheus,
-      days: Number(days),
-      jsonFile: json,
-      nowMs: Date.now(),
-      print: (text) => process.stdout.write(text),
-    });
-  } catch (error) {
-    if (error instanceof UsageError) throw new CommandError(error.message);
-    throw error;
-  }
+  await runLedger({
+    root: fileURLToPath(new URL("../..", import.meta.url)),
+    prometheusUrl: prometheus,
+    days: Number(days),
+    jsonFile: json,
+    nowMs: Date.now(),
+    print: (text) => process.stdout.write(text),
+  });
 });

@@ -1,8 +1,9 @@
 import { join, resolve } from "node:path";
+import { InputError } from "@tributary/kit/errors/input-error";
 import type { Environment } from "@tributary/kit/process/env";
 import { fileURLToPath } from "node:url";
 import type { External } from "../../supergraph/contract/external.ts";
-import { DescriptorError, readServices, type Service, toVariablePrefix } from "../../supergraph/services.ts";
+import { readServices, type Service, toVariablePrefix } from "../../supergraph/services.ts";
 
 /** A running `npm start` does not notice new ones. */
 export const services = readServicesOrExit(fileURLToPath(new URL("../..", import.meta.url)));
@@ -27,7 +28,7 @@ function readServicesOrExit(root: string): readonly Service[] {
   try {
     return readServices(root);
   } catch (error) {
-    if (!(error instanceof DescriptorError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }

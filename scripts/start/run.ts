@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { ConfigError } from "@tributary/kit/process/env";
+import { InputError } from "@tributary/kit/errors/input-error";
 import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";
@@ -66,7 +66,7 @@ export async function runPlatform(runOptions: RunOptions): Promise<number> {
     return 0;
   } catch (error) {
     if (runOptions.signal.aborted) return 0; // Errors during a stop are its consequence.
-    if (!(error instanceof CommandError || error instanceof ConfigError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     runOptions.write(`${error.message}\n`);
     return error instanceof CommandError ? error.exitCode : 1;
   }

@@ -165,8 +165,8 @@ function compareResponses(
   return [...before.responses].flatMap(([status, response]) => {
     const successor = after.responses.get(status);
     if (successor === undefined) return [breaking(`the response ${status} was removed`)];
-    const currentHeaders = headersOf(successor).map((name) => name.toLowerCase());
-    const removedHeaders = headersOf(response).filter((name) => !currentHeaders.includes(name.toLowerCase()));
+    const currentHeaders = new Set(headersOf(successor).map((name) => name.toLowerCase()));
+    const removedHeaders = headersOf(response).filter((name) => !currentHeaders.has(name.toLowerCase()));
     return [
       ...removedHeaders.map((name) => breaking(`the response ${status} no longer has the header ${name}`)),
       ...compareContent(response, successor, comparison, `the body of ${status}`),

@@ -1,5 +1,7 @@
-/** Why Prometheus' data cannot be used, for the person who runs the command. */
-export class UsageError extends Error {}
+import { InputError } from "@tributary/kit/errors/input-error";
+
+/** Why Prometheus' data cannot be used. */
+export class UsageError extends InputError {}
 
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;

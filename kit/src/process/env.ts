@@ -1,3 +1,4 @@
+import { InputError } from "../errors/input-error.ts";
 import { findMisspeltVariables, type MisspeltVariable } from "./misspelt-variables.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,7 +44,7 @@ export interface EnvironmentReader {
   problem(text: string): void;
 }
 
-export class ConfigError extends Error {
+export class ConfigError extends InputError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], headline = "The configuration is invalid:") {
