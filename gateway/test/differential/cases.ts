@@ -15,6 +15,7 @@ import { hiddenAndTagged } from "./cases/hidden-and-tagged.ts";
 import { hiddenArguments } from "./cases/hidden-arguments.ts";
 import { interfaceInPart } from "./cases/interface-in-part.ts";
 import { interfaceObjectChain } from "./cases/interface-object-chain.ts";
+import { interfaceObjectConditions } from "./cases/interface-object-conditions.ts";
 import { interfaceObjectPlain } from "./cases/interface-object-plain.ts";
 import { interfaceObjectRequires } from "./cases/interface-object-requires.ts";
 import { interfaceObject } from "./cases/interface-object.ts";
@@ -75,6 +76,7 @@ export const supergraphCases: readonly SupergraphCase[] = [
   hiddenArguments,
   interfaceInPart,
   interfaceObjectChain,
+  interfaceObjectConditions,
   interfaceObjectPlain,
   interfaceObjectRequires,
   interfaceObject,

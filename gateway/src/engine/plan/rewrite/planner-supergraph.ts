@@ -5,7 +5,7 @@ import { findOverrideLabels, readLabelsThroughInterfaces } from "./override-labe
 import { createBranchSeparator } from "./separate-branches.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { isJoin, isNamed, isResolvable, readGraphs } from "./supergraph-directives.ts";
-import { createSupergraphEdit, type SupergraphEdit } from "./supergraph-edit.ts";
+import { createSupergraphEdit, type SupergraphEdit, type SupergraphView } from "./supergraph-edit.ts";
 import { rejectUnsupportedFeatures } from "./supergraph-features.ts";
 import { addSyntheticFields } from "./synthetic-fields.ts";
 
@@ -26,6 +26,7 @@ export function createPlannerSupergraph(supergraphSdl: string) {
   const aliasPrefix = choosePrefix("a", fieldNames);
   return {
     document: edit.toDocument(),
+    view: edit as SupergraphView,
     syntheticFields,
     virtualSubgraphs,
     separateBranches: createBranchSeparator(edit, virtualSubgraphs),

@@ -2,7 +2,8 @@
 //
 // Once per supergraph: planner-supergraph.ts changes the supergraph (override-labels, synthetic-fields, separate-requires).
 // For each operation, in this order: split-mutation (one operation per root field), plan-resolvable (fields that no subgraph can resolve),
-// executable-directives (names and defaults), Apollo's planner, separate-branches (of interface objects), restore-plan (the published names).
+// executable-directives (names and defaults), divide-conditions (below interface objects), Apollo's planner, separate-branches (of interface objects),
+// restore-plan (the published names).
 import { toClientSchema } from "@tributary/kit/federation/api-schema";
 import { printWholeSchema } from "@tributary/kit/federation/default-values";
 import { listOneOfInputs, withOneOfDefinitionText } from "@tributary/kit/federation/one-of";
@@ -10,6 +11,7 @@ import { operationFromDocument, Supergraph } from "@apollo/federation-internals"
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode } from "graphql";
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
+import { createConditionDivider } from "./divide-conditions.ts";
 import {
   createDirectiveDefaults,
   chooseDirectiveNames,
@@ -63,7 +65,7 @@ patchFetchMerging();
  */
 export function createQueryPlanner(publishedSdl: string, { isValidated = false } = {}): QueryPlanner {
   const supergraphSdl = withOneOfDefinitionText(publishedSdl);
-  const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
+  const { document, view, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
     createPlannerSupergraph(supergraphSdl);
   const supergraph = buildSupergraph(supergraphSdl, isValidated);
   const plannerNames = chooseDirectiveNames(document);
@@ -72,9 +74,10 @@ export function createQueryPlanner(publishedSdl: string, { isValidated = false }
   const additions = { syntheticFields, virtualSubgraphs, publishedDirectiveNames };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
   const addDirectiveDefaults = createDirectiveDefaults(document);
+  const divideConditions = createConditionDivider(schema, view);
 
   function planOne(definition: OperationDefinitionNode, overrideConditions: Map<string, boolean>): QueryPlan {
-    const definitions = [renameDirectives(addDirectiveDefaults(definition), plannerNames)];
+    const definitions = [divideConditions(renameDirectives(addDirectiveDefaults(definition), plannerNames))];
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     const plan = planner.buildQueryPlan(operation, { overrideConditions });
     return restorePlan(separateBranches(plan), additions);
