@@ -45,6 +45,17 @@ test("the errors of a renamed key are one group with the changed line, the refer
   ]);
 });
 
+test("an error about another type is not one of the renamed key, although its key has the same name", async () => {
+  const comments = "services/comments/schema.graphql";
+  const lines = await report(
+    await commitRepository(sampleFiles),
+    withChange(renamedKey, comments, "  id: ID!\n  body", "  body"),
+  );
+  const line = lineOf(sampleFiles, comments, "type Comment");
+  expect(lines[1]).toBe(`${comments}:${line}:14 (@tributary/comments-team) KEY_INVALID_FIELDS Comment`);
+  expect(lines.join("\n")).not.toContain("KEY_CHANGED");
+});
+
 test("npm start compares with the last schemas that composed", async () => {
   const root = writeRepository(sampleFiles);
   const before = await composeSources(root, undefined, readSubgraphs(root, sampleServices));

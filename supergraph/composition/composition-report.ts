@@ -100,8 +100,8 @@ function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   const fieldPrefix = `${edit.coordinate}.`;
   switch (edit.kind) {
     case "key":
-      // An error names the field of the removed key as `User.id`, or only as `id`.
-      return mentioned.some((name) => edit.removedKeys.includes(name.replace(fieldPrefix, "")));
+      // Without the type, `id` may be the key of another one.
+      return edit.removedKeys.some((fields) => mentioned.includes(`${fieldPrefix}${fields}`));
     case "removed":
     case "added":
       return mentioned.some((name) => name.startsWith(fieldPrefix));
