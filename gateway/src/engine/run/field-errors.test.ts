@@ -39,7 +39,12 @@ test("a failed fetch is counted at each field of each object", () => {
 /** All objects have the same key, so there is one representation. */
 function createRecorder() {
   let paths = 0;
-  const layout = { typename: "Product", access, responseNamesFrom: () => ["left", "other"] } as unknown as ObjectLayout;
+  const layout = {
+    typename: "Product",
+    access,
+    responseNamesFrom: () => ["left", "other"],
+    selects: () => true,
+  } as unknown as ObjectLayout;
   const position: ResponsePosition = {
     listDepth: 1,
     layoutOf: () => layout,

@@ -92,9 +92,11 @@ export function createFieldErrorRecorder(
     const isOfEntity = local.steps.length === 0;
     if (isFull()) return void (notListedCount += isOfEntity ? countAllErrorsOf(local.index) : objects.length);
     if (isOfEntity) return addForObjects(objects, reason);
-    for (const [i, { path: pathToObject, position: objectPosition }] of objects.entries()) {
+    for (const [i, { path: pathToObject, position: objectPosition, layout }] of objects.entries()) {
       if (isFull()) return void (notListedCount += objects.length - i);
-      add([...tree.position.toClientPath(pathToObject), ...toClientPathBelow(objectPosition, local.steps)], reason);
+      const pathBelow = toClientPathBelow(objectPosition, local.steps);
+      const isForOtherTypes = pathBelow.length > 0 && !isNeeded(layout, String(local.steps[0]), fetches);
+      if (!isForOtherTypes) add([...tree.position.toClientPath(pathToObject), ...pathBelow], reason);
     }
   }
 
@@ -143,6 +145,23 @@ function listMissingNames(
   const dependent = fetches.filter(({ representationPlan }) => representationPlan?.fieldsOf(layout)?.some(isRequired));
   const namesOfDependent = dependent.flatMap((other) => listMissingNames(layout, other, fetches));
   return [...layout.responseNamesFrom(fetch), ...namesOfDependent];
+}
+
+/**
+ * By the client, or by a fetch that requires it. A field of an interface object is requested of all objects, even if the client selects it only of
+ * those of one type.
+ */
+function isNeeded(layout: ObjectLayout, fetchKey: string, fetches: readonly CompiledFetch[]): boolean {
+  const keys = [fetchKey, fetchKey.replace(plannerAliasSuffix, "")];
+  return keys.some((key) => {
+    if (layout.selects(key)) return true;
+    const access = layout.access(key);
+    return fetches.some(({ representationPlan }) =>
+      representationPlan
+        ?.fieldsOf(layout)
+        ?.some(({ value }) => value.kind !== "constant" && access !== undefined && value.access === access),
+    );
+  });
 }
 
 interface LocalPath {

@@ -1,3 +1,4 @@
+import { GraphQLError } from "graphql";
 import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const media = [
@@ -12,6 +13,10 @@ const scores = [
 ];
 const medium = (id: string | null) => media.find((one) => one.id === id) ?? null;
 const sequel = (one: { readonly sequel: string | null }) => medium(one.sequel);
+const gradeOf = (id: string) => {
+  if (id === "2") throw new GraphQLError("Not graded.", { extensions: { code: "FORBIDDEN" } });
+  return `${id}+`;
+};
 const kiosk = { __typename: "Kiosk", street: "High Street" };
 
 /** Fragments on other interfaces and on unions, in objects from an `@interfaceObject`. */
@@ -43,12 +48,13 @@ export const interfaceObjectConditions: SupergraphCase = {
       name: "scores",
       typeDefs: `
         type Query { best: Media all: [Media] }
-        type Media @key(fields: "id") @interfaceObject { id: ID! score: Int next: Media }
+        type Media @key(fields: "id") @interfaceObject { id: ID! score: Int grade: String next: Media }
       `,
       resolvers: {
         Query: { best: () => scores[0], all: () => [...scores, null] },
         Media: {
           __resolveReference: findIn(scores, "id"),
+          grade: ({ id }: { id: string }) => gradeOf(id),
           next: ({ id }: { id: string }) => scores[Number(id)] ?? null,
         },
       },
@@ -66,6 +72,7 @@ export const interfaceObjectConditions: SupergraphCase = {
         type,
         {
           sequel,
+          grade: ({ id }: { id: string }) => gradeOf(id),
           score: ({ id }: { id: string }) => scores.find((one) => one.id === id)?.score,
           next: ({ id }: { id: string }) => media[Number(id)] ?? null,
         },
@@ -107,6 +114,22 @@ export const interfaceObjectConditions: SupergraphCase = {
         },
       },
       stockIsWrong: "it cannot plan it",
+    },
+    {
+      name: "an error is only where the field is selected",
+      query:
+        "{ media { score ... on Book { grade } ... on Film { rank: grade } ... on Poster { grade } } all { ... on Book { grade } ... on Poster { score } } }",
+      expected: {
+        data: {
+          media: [
+            { score: 9, grade: "1+" },
+            { score: 0, rank: null },
+            { score: 4, grade: "3+" },
+          ],
+          all: [{ grade: "1+" }, {}, { score: 4 }, null],
+        },
+        errors: [{ path: ["media", 1, "rank"], code: "FORBIDDEN" }],
+      },
     },
   ],
 };

@@ -311,6 +311,13 @@ describe("positions of a response", () => {
     expect(names("Film")).toEqual(["minutes", "b", "id"]);
   });
 
+  test("a layout knows which keys the client selects of its type, and rules out none for an unknown type", () => {
+    const { below } = setUp("{ media { id ... on Book { pages } } }", [fetch("{ media { __typename } }")]);
+    const selects = (__typename: string, key: string) => below("media").layoutOf({ __typename }, [])?.selects(key);
+    expect([selects("Book", "pages"), selects("Film", "pages"), selects("Film", "id")]).toEqual([true, false, true]);
+    expect(selects("Media", "pages")).toBe(true);
+  });
+
   test("a field is read from the object or from the fetch that provides it", () => {
     const joined = fetch("{ name }", ["user"]);
     const { below } = setUp("{ user { id name friend { id } } }", [fetch("{ user { id } }"), joined]);

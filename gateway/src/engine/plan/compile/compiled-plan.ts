@@ -206,6 +206,8 @@ export interface ObjectLayout {
   readonly fields: readonly ClientField[];
   /** The same object for each call. Undefined if no fetch provides the field. */
   access(plannerKey: string): FieldAccess | undefined;
+  /** Whether the client selects a field with this planner key of objects of this type. True if the type is not known. */
+  selects(plannerKey: string): boolean;
   /** Of the client's fields that this fetch, which may be for another position, provides here. Without `__typename` if the type is known. */
   responseNamesFrom(fetch: CompiledFetch): readonly string[];
 }

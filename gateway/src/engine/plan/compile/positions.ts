@@ -190,6 +190,7 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
       return fields;
     },
     access,
+    selects: (plannerKey) => !isTypeKnown || clientFields.has(plannerKey),
     responseNamesFrom({ selected, joinIndex }) {
       const provided = collectFields([selected], applies, o.fetchKeyOf);
       const names: string[] = [];
