@@ -18,7 +18,7 @@ import {
 } from "../src/engine/plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "../src/engine/plan/planner/supergraph-planner.ts";
 import { createTaskRunner } from "../src/engine/plan/planner/task-runner.ts";
-import { findWarmUpOperation } from "../src/engine/plan/planner/warm-up-operation.ts";
+import { listWarmUpOperations } from "../src/engine/plan/planner/warm-up-operation.ts";
 import type { LibraryLogEntry, TaskResult } from "../src/engine/plan/planner/worker-messages.ts";
 import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 
@@ -471,23 +471,23 @@ describe("tasks of a worker", () => {
   }
 });
 
-describe("the warm-up operation", () => {
-  test("the warm-up operation selects fields of several types without arguments", () => {
-    const operation = findWarmUpOperation(`
+describe("the warm-up operations", () => {
+  test("the warm-up operations have one root field each, and select fields of several types without arguments", () => {
+    const operations = listWarmUpOperations(`
     type Query { byId(id: ID!): Post posts(first: Int = 3): [Post!]! count: Int any: Any }
     type Post { id: ID! title: String body(format: Format!): String author: Person }
     type Person { id: ID! posts: [Post] }
     union Any = Post | Person
     enum Format { PLAIN }
   `);
-    expect(operation).toBe("{ count posts { id title author { id posts { id title } } } any { __typename } }");
+    expect(operations).toEqual(["{ count }", "{ posts { id title author { id } } }", "{ any { __typename } }"]);
   });
 
   test("there is no warm-up operation if every root field requires an argument", () => {
-    expect(findWarmUpOperation("type Query { byId(id: ID!): ID }")).toBeUndefined();
+    expect(listWarmUpOperations("type Query { byId(id: ID!): ID }")).toEqual([]);
   });
 
   test("a type whose fields all require arguments is omitted", () => {
-    expect(findWarmUpOperation("type Query { a: A b: Int } type A { byId(id: ID!): ID }")).toBe("{ b }");
+    expect(listWarmUpOperations("type Query { a: A b: Int } type A { byId(id: ID!): ID }")).toEqual(["{ b }"]);
   });
 });

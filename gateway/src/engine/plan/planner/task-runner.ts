@@ -8,7 +8,7 @@ import {
 } from "../introspection/introspection-writer.ts";
 import { createQueryPlanner, type QueryPlanner } from "../rewrite/query-planner.ts";
 import { forApolloGateway } from "../rewrite/supergraph-features.ts";
-import { findWarmUpOperation } from "./warm-up-operation.ts";
+import { listWarmUpOperations } from "./warm-up-operation.ts";
 import type { IntrospectTask, LibraryLogEntry, LoadTask, PlanTask, Task, TaskResult } from "./worker-messages.ts";
 
 interface RunnableSupergraph {
@@ -111,14 +111,20 @@ function createLogger(log: SendLogEntry) {
   return { debug: logAt("debug"), info: logAt("debug"), warn: logAt("warn"), error: logAt("error") };
 }
 
+/** Clients wait for the worker meanwhile. */
+const warmUpMsMax = 200;
+
 /**
- * Plans one operation, because the first plans take ten times as long as later ones: code is compiled, and the planner fills the caches of its
+ * Plans a few operations, because the first plans take ten times as long as later ones: code is compiled, and the planner fills the caches of its
  * query graph. This is not the warming of a generation, which plans the operations that clients use most.
  */
 function warmPlanner(planner: QueryPlanner): void {
   try {
-    const operation = findWarmUpOperation(planner.apiSdl);
-    if (operation !== undefined) planner.plan(operation);
+    const endMs = performance.now() + warmUpMsMax;
+    for (const operation of listWarmUpOperations(planner.apiSdl)) {
+      planner.plan(operation);
+      if (performance.now() > endMs) break;
+    }
   } catch {
     // Ignored: an operation of a client that causes the same error reports it.
   }
