@@ -43,7 +43,8 @@ const bracketedHost = /^\[(.*)\]$/;
 /** A name whose lookup fails keeps its last addresses. */
 export function createAddressBook(o: AddressBookOptions): AddressBook {
   const { resolveHost = resolveWithSystem, resolveEveryMs = 5_000, nowMs } = o;
-  const urls = [...new Set(o.urls)].map((url) => new URL(url));
+  // `http://a` and `http://a:80` are one.
+  const urls = [...new Set(o.urls.map((url) => new URL(url).href))].map((url) => new URL(url));
   const hosts = new Set(urls.map(hostOf));
   const hostNames = [...hosts].filter((host) => isIP(host) === 0);
   const hasAddressInUrl = hostNames.length < hosts.size;

@@ -104,6 +104,7 @@ test("each address in the URLs is one replica, without a lookup", () => {
     "http://10.0.0.1:1/graphql?a=b",
     "http://[::1]:2",
     "http://10.0.0.1:1/graphql?a=b",
+    "HTTP://[0::1]:2/",
   ]);
   expect(book.refresh()).toBeUndefined();
   expect(lookups).toEqual([]);
