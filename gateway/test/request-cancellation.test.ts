@@ -204,3 +204,16 @@ test("a response of a subgraph that arrives while the client disconnects causes 
   expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "anonymous" } });
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
 });
+
+test("a mutation that is late for a client that has disconnected before is no failure of the subgraph", async () => {
+  const silent = silence(library.books);
+  const client = new AbortController();
+  const options = { signal: client.signal, headers: { "x-deadline-ms": "200" } };
+  const requested = gateway.send(addBook, options).catch((error: Error) => error.name);
+  const subgraphResponse = await silent;
+  const closed = once(subgraphResponse, "close");
+  client.abort();
+  await Promise.all([requested, gateway.seen("client-disconnected"), closed]);
+  await expect.poll(() => ended.length).toBe(1);
+  expect(ended).toEqual(["abandoned"]);
+});

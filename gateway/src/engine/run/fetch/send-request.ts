@@ -52,10 +52,10 @@ export function createSend({ entityCache, fetchObserver }: SendOptions): Fetch {
 function withoutDisconnect(signal: AbortSignalLike): AbortSignalLike {
   const source = new AbortSource(signal.endsAtMs);
   signal.addEventListener("abort", () => {
+    const abort = () => source.abort(signal.reason);
     const remainingMs = Math.max(0, source.endsAtMs - performance.now());
-    if (signal.reason !== ("disconnected" satisfies AbortReason)) source.abort(signal.reason);
-    else if (remainingMs < Infinity)
-      setTimeout(() => source.abort("timeout" satisfies AbortReason), remainingMs).unref();
+    if (signal.reason !== ("disconnected" satisfies AbortReason)) abort();
+    else if (remainingMs < Infinity) setTimeout(abort, remainingMs).unref();
   });
   return source;
 }
