@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, test, beforeEach } from "vitest";
 import { AppError } from "../errors/app-error.ts";
+import { AbortSource } from "../http/abort-source.ts";
+import { CallerLeft, runForCaller, takeBytes } from "../postgres/waiting-caller.ts";
 import { batchLookups } from "./batched-lookup.ts";
 import { readConnectionRequest, readFirst, toConnection } from "./connection.ts";
 import { createCursors, nameList } from "./cursor.ts";
@@ -143,4 +145,14 @@ test("a failure rejects all look-ups of its batch, and no later one", async () =
   const outcomes = await Promise.allSettled(["1", "broken"].map(lookUp));
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect((await lookUp("1"))?.id).toBe("1");
+});
+
+test("the lookups of a request that has written count in what it may read", async () => {
+  const caller = { disconnected: new AbortSource(), endsAtMs: 0, bytesLeft: 1, hasWritten: true };
+  const lookUp = batchLookups(async (ids) => {
+    takeBytes(1);
+    return ids.map((id) => ({ id }));
+  });
+  expect(await runForCaller(caller, () => lookUp("1"))).toEqual({ id: "1" });
+  await expect(runForCaller(caller, () => lookUp("2"))).rejects.toThrow(CallerLeft);
 });

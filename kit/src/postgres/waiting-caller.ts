@@ -82,7 +82,7 @@ export function leftBy({ disconnected, bytesLeft }: WaitingCaller): CallerLeft {
 export function joinCallers(all: readonly (WaitingCaller | undefined)[]): WaitingCaller | undefined {
   const distinct = new Set(all);
   const [first] = distinct;
-  if (distinct.size === 1 && !first?.hasWritten) return first;
+  if (distinct.size === 1) return first;
   const disconnected = new AbortSource();
   let endsAtMs = 0;
   let waitingCount = distinct.size;
