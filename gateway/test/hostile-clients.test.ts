@@ -424,15 +424,19 @@ describe("lists in lists", () => {
   });
 
   test.each([
-    ["objects", nest(6, "s: scores")],
-    ["bytes", nest(4, "text")],
-  ])("a mutation whose result has too many %s has the receipt of its write", async (_, query) => {
+    ["objects", nest(6, "s: scores"), 1],
+    ["bytes", nest(4, "text"), 2],
+  ])("a mutation whose result has too many %s has the receipt of what it wrote", async (_, query, writes) => {
+    let written = 0;
     graphs[0]!.fault = async (response, { query: sent }, _request, resolve) => {
-      if (sent.startsWith("mutation")) response.setHeader("write-position", "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/7");
+      if (sent.startsWith("mutation")) written++;
+      response.setHeader("write-position", "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/7");
       respondJson(response, 200, JSON.stringify(await resolve()));
     };
-    const { status, headers, body } = await gateway.send(query.replace("{ person", "mutation { touch"));
-    expect(status).toBe(200);
+    const mutation = query.replace("{ person", "mutation { touch").replace(/\}$/, "later: touch { id } }");
+    const { status, headers, body } = await gateway.send(mutation);
+    // Objects are counted before the later root field is sent.
+    expect([status, written]).toEqual([200, writes]);
     expect(headers.get("consistency-token")).toBeTruthy();
     expect(body).toEqual({ errors: [tooLarge], data: null });
   });
