@@ -111,6 +111,16 @@ test.each<readonly ["input" | "output", Json, Json]>([
   expect(compare(direction, before, after)).toEqual([]);
 });
 
+test("a default counts wherever it is declared", () => {
+  const limit = (value: number) => ({ type: "integer", default: value });
+  const own = compare("input", limit(20), { $ref: "#/components/schemas/Limit" }, { ...schemas, Limit: limit(20) });
+  expect(own).toEqual([]);
+  const Limits = { Limit: limit(10) };
+  expect(compare("input", limit(20), { $ref: "#/components/schemas/Limit" }, { ...schemas, ...Limits })).toEqual([
+    "the body has another default",
+  ]);
+});
+
 test("a schema may contain itself, also in anyOf", () => {
   const withNumber = { ...schemas.Reply, properties: { ...schemas.Reply.properties, text: { type: "integer" } } };
   for (const direction of ["input", "output"] as const) {

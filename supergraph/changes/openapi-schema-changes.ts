@@ -22,19 +22,6 @@ export function compareSchemas(before: Json, after: Json, outer: SchemaCompariso
   const pair = JSON.stringify([before, after]);
   if (outer.enclosing?.has(pair)) return [];
   const comparison = { ...outer, enclosing: new Set(outer.enclosing).add(pair) };
-  return [
-    ...compareDefaults(before, after, comparison, location),
-    ...compareShapes(before, after, comparison, location),
-  ];
-}
-
-/** Of a request without the value. */
-function compareDefaults(before: Json, after: Json, { direction }: SchemaComparison, location: string): SchemaChange[] {
-  if (direction === "output" || before["default"] === undefined) return [];
-  return isEqual(before["default"], after["default"]) ? [] : [dangerous(`${location} has another default`)];
-}
-
-function compareShapes(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
   const [onlyBefore, ...othersBefore] = alternativesBefore;
@@ -117,14 +104,19 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
   const isInput = comparison.direction === "input";
   if (!(isInput ? includesType(after, before) : includesType(before, after)))
     return [breaking(`${location} changed from ${typeOf(before)} to ${typeOf(after)}`)];
-  const limitChanges = isInput ? compareLimits(before, after, location) : [];
   return [
-    ...limitChanges,
+    ...(isInput ? [...compareDefaults(before, after, location), ...compareLimits(before, after, location)] : []),
     ...compareValues(before, after, comparison, location),
     ...compareProperties(before, after, comparison, location),
     ...compareItems(before, after, comparison, location),
     ...compareMembers(before, after, comparison, location),
   ];
+}
+
+/** Of a request without the value. */
+function compareDefaults(before: Json, after: Json, location: string): SchemaChange[] {
+  if (before["default"] === undefined || isEqual(before["default"], after["default"])) return [];
+  return [dangerous(`${location} has another default`)];
 }
 
 const upperLimits: readonly string[] = ["maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties"];
