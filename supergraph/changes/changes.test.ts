@@ -110,7 +110,7 @@ const breakingEdits: readonly (readonly [edit: string, from: string, to: string,
     "a header that becomes required",
     '"in":"header","required":false',
     '"in":"header","required":true',
-    "getThing in v1: the header If-None-Match is now required.",
+    "getThing in v1: the header if-none-match is now required.",
   ],
   ["a removed enum value", '["RED","BLUE"]', '["RED"]', "changeThing in v1: the body/colour no longer accepts BLUE."],
   [
@@ -174,6 +174,7 @@ const safeEdits: readonly (readonly [edit: string, from: string, to: string])[] 
   ["a new optional body property", '"colour"', '"shade":{"type":"string"},"colour"'],
   ["a new status", '"409":{}', '"409":{},"410":{}'],
   ["another case of a response header", '"ETag":{}', '"etag":{}'],
+  ["another case of a request header", '"If-None-Match"', '"if-none-match"'],
   ["another name for a path parameter", "/things/{id}", "/things/{thing}"],
   ["another name for a shared response", "NotFound", "Missing"],
 ];
@@ -206,7 +207,7 @@ test("a removed header of requests is dangerous, as they still succeed", () => {
   const [change, ...others] = compare('{"$ref":"#/components/parameters/IfNoneMatch"}', '{"in":"cookie","name":"a"}');
   expect(change).toMatchObject({
     level: "dangerous",
-    message: "getThing in v1: the header If-None-Match was removed.",
+    message: "getThing in v1: the header if-none-match was removed.",
   });
   expect(others).toEqual([]);
 });

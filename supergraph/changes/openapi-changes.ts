@@ -68,8 +68,10 @@ function readOperation(document: Json, operation: Json, pathNames: readonly stri
   const declaredParameters = (operation["parameters"] ?? []) as readonly Json[];
   const parameters = declaredParameters.map((parameter) => resolveReference(parameter, components));
   // A path parameter is identified by its position, since its name is not part of a request.
-  const keyOf = ({ in: where, name }: Json) =>
-    `${String(where)} ${where === "path" ? pathNames.indexOf(String(name)) + 1 : String(name)}`;
+  const keyOf = ({ in: where, name }: Json) => {
+    if (where === "path") return `path ${pathNames.indexOf(String(name)) + 1}`;
+    return `${String(where)} ${where === "header" ? String(name).toLowerCase() : String(name)}`;
+  };
   const responses = entriesOf(operation["responses"]).map(
     ([status, response]) => [status, resolveReference(response, components)] as const,
   );
