@@ -142,6 +142,9 @@ describe("metrics and the access log of requests", () => {
     readonly status?: number;
     /** Of a validated operation. */
     readonly operationName?: string;
+    readonly deadlineMs?: string;
+    /** Since the request has arrived. */
+    readonly milliseconds?: number;
   };
 
   async function setUp(accessLog: "all" | "sampled" | "off" = "off", given?: Metrics<typeof metricsOf.gateway>) {
@@ -150,11 +153,13 @@ describe("metrics and the access log of requests", () => {
     const metrics = given ?? (await createPrometheus(metricsOf.gateway));
     const known = { knownClients: ["shop"], knownOperations: ["Feed"] };
     const observer = createGatewayRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
-    const send = ({ client, status = 200, operationName, ...recorded }: SentRequest) => {
-      const headers = client === undefined ? {} : { "apollographql-client-name": client };
+    const send = ({ client, status = 200, operationName, ...o }: SentRequest) => {
+      const { deadlineMs, milliseconds = 0, ...recorded } = o;
+      const headers = { "apollographql-client-name": client, "x-deadline-ms": deadlineMs };
       const response = Object.assign(new EventEmitter(), { statusCode: status, writableFinished: true });
       const request = { method: "POST", headers } as unknown as IncomingMessage;
-      const record = observer?.begin(request, response as unknown as ServerResponse, "r-1");
+      const arrivedMs = performance.now() - milliseconds;
+      const record = observer?.begin(request, response as unknown as ServerResponse, "r-1", arrivedMs);
       const validated = operationName === undefined ? undefined : validate(operationName);
       Object.assign(record ?? {}, { path: "fast", outcome: "ok", validated, ...recorded });
       response.emit("close");
@@ -251,6 +256,17 @@ describe("metrics and the access log of requests", () => {
     const logged = { requestId: "r-1", outcome: "partial", operation: "other", status: 200 };
     expect(lines).toMatchObject([logged, logged]);
     expect(JSON.stringify(lines)).not.toContain("secret");
+  });
+
+  test.each([
+    ["no line for what ends at the client's own deadline", "DEADLINE_EXCEEDED", "200", 200, 0],
+    ["no line for a fetch that ends at it", "SUBGRAPH_TIMEOUT", "200", 200, 0],
+    ["a line for what is late before it", "SUBGRAPH_TIMEOUT", "2000", 200, 1],
+    ["a line for another failure at it", "SUBGRAPH_UNAVAILABLE", "200", 200, 1],
+  ])("the sampled access log has %s", async (_, code, deadlineMs, milliseconds, count) => {
+    const { send, lines } = await setUp("sampled");
+    send({ outcome: "partial", codes: [code], deadlineMs, milliseconds });
+    expect(lines).toHaveLength(count);
   });
 
   test("of a thousand failed requests the first of each service, operation, status and code is logged, the others are counted", async () => {

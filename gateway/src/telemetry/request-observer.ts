@@ -1,6 +1,7 @@
 // Counts, traces and logs each client request when its response is closed: metrics, the request's span and the access log line.
 import { isClientCode } from "../errors/codes.ts";
 import { readClientName } from "@tributary/kit/caller/client-program";
+import { deadlineHeader, readClientDeadline, toServiceDeadline } from "@tributary/kit/http/deadline";
 import type { Log } from "@tributary/kit/process/log";
 import { type AccessLog, createAccessLog } from "@tributary/kit/telemetry/access-log";
 import type { FailureKind } from "@tributary/kit/telemetry/failure-log";
@@ -32,6 +33,8 @@ export interface GatewayRequestObserverOptions {
 /** Codes in `errors[]` that are failures of the platform, not of the client. `SUBGRAPH_ERROR` is among them. */
 const platformFailureCodes =
   /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|DEADLINE_EXCEEDED|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
+/** At the client's own deadline they are no failures: a working service may take longer. */
+const lateCodes: ReadonlySet<string> = new Set(["DEADLINE_EXCEEDED", "SUBGRAPH_TIMEOUT"]);
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "QUERY", "OPTIONS"]);
 
 /** The observer for admit/exchange.ts. Undefined if metrics, traces and the access log are all off: requests then have no record. */
@@ -87,7 +90,10 @@ function createRequestReporter(
     // An operation without an outcome is aborted: the client disconnected before its response was known.
     const outcome = record.outcome ?? (isOperation ? "aborted" : undefined);
     const failedFetch = record.failures?.[0];
-    const failureCode = failedFetch?.reason ?? record.codes.find((code) => platformFailureCodes.test(code));
+    const clientDeadline = () => toServiceDeadline(readClientDeadline(request.headers[deadlineHeader], 0));
+    const isFailure = (code: string) =>
+      platformFailureCodes.test(code) && !(lateCodes.has(code) && milliseconds >= clientDeadline());
+    const failureCode = failedFetch?.reason ?? record.codes.find(isFailure);
     // Admission counts it: a rejection has to cost little.
     const isRejectedByAdmission = record.codes[0] === "OVERLOADED";
     const hasFailed = (status >= 500 && !isRejectedByAdmission) || failureCode !== undefined;
