@@ -385,6 +385,7 @@ describe("scraping", () => {
       readonly scrape_configs: readonly { readonly relabel_configs: readonly object[] }[];
     };
     expect(inCluster[0]?.relabel_configs).toEqual([
+      { source_labels: ["__meta_kubernetes_pod_phase"], regex: "Failed|Succeeded", action: "drop" },
       { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "admin", action: "keep" },
       { source_labels: ["__meta_kubernetes_pod_label_app_kubernetes_io_name"], target_label: "job" },
       { source_labels: ["__meta_kubernetes_pod_name"], target_label: "instance" },
@@ -398,6 +399,7 @@ describe("scraping", () => {
       readonly scrape_configs: readonly { readonly job_name: string; readonly relabel_configs: readonly object[] }[];
     };
     expect(inCluster.find(({ job_name: name }) => name === "databases")?.relabel_configs).toEqual([
+      { source_labels: ["__meta_kubernetes_pod_phase"], regex: "Failed|Succeeded", action: "drop" },
       { source_labels: ["__meta_kubernetes_pod_label_cnpg_io_cluster"], regex: ".+", action: "keep" },
       { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "metrics", action: "keep" },
       { source_labels: ["__meta_kubernetes_pod_label_cnpg_io_cluster"], target_label: "job" },
