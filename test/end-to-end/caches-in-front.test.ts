@@ -1,7 +1,7 @@
 // nginx and Varnish in front of the platform, configured as docs/cdn.md describes, and clients with their defaults.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
@@ -106,11 +106,46 @@ describe.each(programs)("$name", ({ program, start }) => {
     const ends = ["gateway", "gateway", "gateway", "gateway", "REST", "REST"];
     expect(received).toEqual(paths.map((path, i) => `${ends[i]} ${path}`));
   });
+
+  test.skipIf(program === undefined)("sends a stored response without the rate limit of another client", async () => {
+    const url = await startServer((_, response) => {
+      const headers = {
+        "cache-control": "public, s-maxage=10",
+        ratelimit: '"reads";r=9',
+        "ratelimit-policy": '"reads"',
+      };
+      response.writeHead(200, headers).end();
+    });
+    const cache = await start(program ?? "", { gatewayUrl: url, proxyUrl: url });
+    onTestFinished(() => cache.stop());
+    const read = async (headers: Record<string, string>) => (await fetch(`${cache.url}/v2/users`, { headers })).headers;
+    const ofOwnRequest = await read({ authorization: "Bearer token" });
+    expect([ofOwnRequest.get("ratelimit"), ofOwnRequest.get("ratelimit-policy")]).toEqual(['"reads";r=9', '"reads"']);
+    let stored = await read({});
+    await expect.poll(async () => outcomeOf((stored = await read({})))).toBe("hit");
+    expect([stored.get("ratelimit"), stored.get("ratelimit-policy")]).toEqual([null, null]);
+  });
+
+  test.skipIf(program === undefined)("sends equal requests at once, if their responses may not be stored", async () => {
+    const url = await startServer((_, response) => {
+      setTimeout(() => response.writeHead(200, { "cache-control": "no-store" }).end(), 20);
+    });
+    const cache = await start(program ?? "", { gatewayUrl: url, proxyUrl: url });
+    onTestFinished(() => cache.stop());
+    const startMs = performance.now();
+    await Promise.all(Array.from({ length: 10 }, () => fetch(`${cache.url}/v2/users`)));
+    // One after the other, every half second, they would take longer than 4 s.
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
 });
 
 /** A server that responds with its name and the request's target. Stopped after the test. */
-async function startEcho(name: string): Promise<string> {
-  const server = createServer((request, response) => response.end(`${name} ${request.url}`));
+function startEcho(name: string): Promise<string> {
+  return startServer((request, response) => response.end(`${name} ${request.url}`));
+}
+
+async function startServer(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
     server.closeAllConnections();
