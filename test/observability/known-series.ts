@@ -20,6 +20,8 @@ export interface KnownSeries {
 const externalMetrics: Readonly<Record<string, readonly string[]>> = {
   cnpg_pg_replication_streaming_replicas: ["job", "instance"],
   cnpg_pg_replication_in_recovery: ["job", "instance"],
+  cnpg_pg_stat_archiver_last_archived_time: ["job", "instance"],
+  cnpg_pg_stat_archiver_last_failed_time: ["job", "instance"],
   kubelet_volume_stats_available_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
   kubelet_volume_stats_capacity_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
 };
