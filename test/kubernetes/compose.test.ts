@@ -16,6 +16,7 @@ interface ComposeService {
   readonly image: string;
   readonly profiles?: readonly string[];
   readonly networks?: readonly string[];
+  readonly pull_policy?: string;
   readonly build: { readonly target: string; readonly args?: Readonly<Record<string, string>> };
   readonly command?: readonly string[];
   readonly ports?: readonly string[];
@@ -100,6 +101,13 @@ test("the services have the keys of the gateway and the REST proxy for change fe
     const { FEED_KEYS_FILE, CONSISTENCY_KEYS_FILE } = compose[name]?.environment ?? {};
     expect(FEED_KEYS_FILE).toBe("/run/secrets/feed/keys");
     expect(CONSISTENCY_KEYS_FILE).toBe(isEndpoint ? "/run/secrets/consistency/keys" : undefined);
+  }
+});
+
+test("images that are built here are never pulled: their names on Docker Hub are not ours", () => {
+  for (const [name, { build, image, pull_policy: policy }] of Object.entries(compose)) {
+    expect(image.startsWith("tributary/"), name).toBe(build !== undefined);
+    expect(policy, name).toBe(build === undefined ? undefined : "never");
   }
 });
 
