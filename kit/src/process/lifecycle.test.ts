@@ -182,10 +182,12 @@ test("the response to a request that becomes complete after the listener has clo
 
 test("no request of a client that keeps connections fails while a server is replaced under load", async () => {
   const handler = (_: IncomingMessage, response: ServerResponse) => void setTimeout(() => response.end("hello"), 100);
-  const servers = [await start({ handler, drainDelayMs: 50 }), await start({ handler })] as const;
+  const servers = [await start({ handler, drainDelayMs: 500 }), await start({ handler })] as const;
   let ready = servers[0].port;
-  // As a load balancer does: open connections remain, new ones go to the server that is ready.
-  const agent = Object.assign(new Agent({ keepAlive: true }), { createConnection: () => connect(ready, "127.0.0.1") });
+  // As a load balancer does: open connections remain, new ones go to the server that is ready. Each is used again within the delay: a request on one
+  // that the server closes, because it was idle for longer, can fail.
+  const options = { keepAlive: true, scheduling: "fifo" } as const;
+  const agent = Object.assign(new Agent(options), { createConnection: () => connect(ready, "127.0.0.1") });
   const outcomes: Promise<unknown>[] = [];
   const arrivals = setInterval(
     () => outcomes.push(request("http://127.0.0.1/", agent).then(({ statusCode }) => statusCode, String)),
