@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { statusOf } from "@tributary/kit/errors/app-error";
+import { ConfigError } from "@tributary/kit/process/env";
 import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
 import { html, markdown } from "@tributary/kit/pages/html";
@@ -55,6 +56,86 @@ test("the reference renders what the document of a service in another language m
   expect(page).toContain('<p>Requires <a href="/docs/tokens">a token</a>.</p>');
   expect(page).toContain("integer<small>, from 1 to 5</small>");
   expect(page).not.toContain("<p>One thing.</p>");
+});
+
+const ofAFramework = {
+  openapi: "3.1.0",
+  info: { title: "Pets", version: "0.1.0" },
+  servers: [{ url: "http://localhost:8080/api" }],
+  paths: {
+    "/pets/{id}": {
+      summary: "One pet",
+      parameters: [{ $ref: "#/components/parameters/id" }],
+      get: {
+        responses: {
+          "2XX": { $ref: "#/components/responses/pet" },
+          default: { description: "Any error." },
+        },
+      },
+      put: {
+        operationId: "replacePet",
+        tags: ["writes"],
+        security: [{ basic: [] }],
+        requestBody: { $ref: "#/components/requestBodies/pet" },
+        responses: { 422: { description: "Wrong." } },
+      },
+    },
+    "/pets": { get: { parameters: [{ name: "page", in: "query" }], responses: { 200: { description: "All." } } } },
+  },
+  components: {
+    parameters: { id: { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 } },
+    responses: { pet: { description: "The pet.", content: { "application/hal+json": {} } } },
+    requestBodies: { pet: { content: { "application/json": { schema: { type: "object" }, example: { a: 1 } } } } },
+  },
+};
+
+test("the reference shows the document of any framework: without descriptions, tags, ids and schemas", () => {
+  const text = JSON.stringify(ofAFramework);
+  const options = { texts: new Map([[1, text]]), frontPage };
+  const foreign = createDocuments({ ...options, retirements: [] });
+  const page = (path: string) => get(path, {}, foreign).bytes.toString();
+  expect(page("/openapi/v1.json")).toBe(text);
+  expect(page("/docs/v1")).toContain("GET /pets");
+  const operations = page("/docs/v1/operations");
+  expect(operations).toContain("curl -i \\\n  &#39;http://localhost:4010/v1/pets/7&#39;");
+  expect(operations).toContain("Errors: default");
+  expect(operations).toContain("<h5>2XX</h5>");
+  expect(operations).toContain("Requires no token.");
+  expect(page("/docs/v1/writes")).toContain('id="replacePet"');
+  expect(page("/docs/v1/writes")).toContain("data=json.dumps(");
+  expect(page("/v1")).toContain("/v1/pets");
+  const retired = createDocuments({ ...options, retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs }] });
+  const marked = JSON.parse(get("/openapi/v1.json", {}, retired).bytes.toString()) as typeof ofAFramework;
+  expect(marked.paths["/pets/{id}"]).toMatchObject({
+    summary: "One pet",
+    parameters: [{ $ref: "#/components/parameters/id" }],
+    get: { deprecated: true },
+  });
+  expect(marked.info).not.toHaveProperty("description", expect.stringContaining("undefined"));
+});
+
+test.each([
+  ["is of Swagger 2", { swagger: "2.0", info: {}, paths: {} }, "v1.json is not a document of OpenAPI 3"],
+  [
+    "refers to nothing",
+    { openapi: "3.0.3", paths: { "/a": { get: { responses: { 200: { $ref: "#/components/responses/a" } } } } } },
+    "#/components/responses/a does not exist",
+  ],
+])("a document that %s is a problem of the configuration", (_, document, message) => {
+  const create = () => createDocuments({ texts: new Map([[1, JSON.stringify(document)]]), retirements: [], frontPage });
+  expect(create).toThrow(ConfigError);
+  expect(create).toThrow(message);
+});
+
+test("schemas that all refer to each other are expanded to some hundred fields", () => {
+  const names = Array.from({ length: 30 }, (_, index) => `S${index}`);
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]));
+  const schemas = Object.fromEntries(names.map((name) => [name, { type: "object", properties }]));
+  const content = { "application/json": { schema: { $ref: "#/components/schemas/S0" } } };
+  const paths = { "/a": { get: { responses: { 200: { description: "A.", content } } } } };
+  const text = JSON.stringify({ openapi: "3.0.3", info: {}, paths, components: { schemas } });
+  const dense = createDocuments({ texts: new Map([[1, text]]), retirements: [], frontPage });
+  expect(get("/docs/v1/operations", {}, dense).bytes.length).toBeLessThan(1_000_000);
 });
 
 test("the document of a deprecated version marks each operation, and has the dates and the successor", () => {
@@ -303,6 +384,7 @@ test("samples write constants and text as their language does", () => {
     summary: "",
     description: "",
     tags: [],
+    parameters: [],
     security: [{}],
     requestBody: { content: { "application/json": { schema: {}, examples: { one: { summary: "", value } } } } },
     responses: {},

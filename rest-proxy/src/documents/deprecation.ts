@@ -1,6 +1,7 @@
 /** Parses the OpenAPI documents of all versions, once at the start (`createDocuments`), and marks those of deprecated versions. */
 import type { Retirement } from "../route/retirement.ts";
-import type { OpenApi, Operation } from "./open-api.ts";
+import { completeDocument } from "./complete-document.ts";
+import type { OpenApi } from "./open-api.ts";
 
 /** The OpenAPI document of one version, as the pages show it. */
 export interface VersionDocument {
@@ -36,12 +37,15 @@ export function readVersionDocuments(
   const ascending = [...texts].toSorted(([versionA], [versionB]) => versionA - versionB);
   const versions = ascending.map(([version]) => version);
   return ascending.map(([version, text]) => {
-    const document = JSON.parse(text) as OpenApi;
+    const source: unknown = JSON.parse(text);
+    const document = completeDocument(source, version);
     const retirement = retirements.find((candidate) => candidate.version === version);
     if (retirement === undefined) return { version, document, text, deprecation: undefined };
     const deprecation = { dates: describeDates(retirement), successor: findSuccessor(version, versions) };
-    const marked = markOperations(document);
-    return { version, document: marked, text: addNotice(marked, describeDeprecation(deprecation)), deprecation };
+    // Of an OpenAPI document, as `completeDocument` has found.
+    const marked = markOperations(source as SourceDocument, document);
+    const notice = describeDeprecation(deprecation);
+    return { version, document: completeDocument(marked, version), text: addNotice(marked, notice), deprecation };
   });
 }
 
@@ -57,20 +61,25 @@ function describeDates({ version, deprecatedAtMs, sunsetAtMs }: Retirement): str
   return `${since} From ${toDay(sunsetAtMs)} every request to version ${version} gets 410 Gone.`;
 }
 
-function markOperations(document: OpenApi): OpenApi {
-  const paths = Object.entries(document.paths).map(([path, item]) => [path, markItem(item)]);
-  return { ...document, paths: Object.fromEntries(paths) };
+interface SourceDocument {
+  readonly info?: { readonly description?: string };
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
-function markItem(item: Readonly<Record<string, Operation>>): Readonly<Record<string, Operation>> {
-  return Object.fromEntries(
-    Object.entries(item).map(([method, operation]) => [method, { ...operation, deprecated: true }]),
-  );
+/** @param document has the methods of each path: an item may also have a summary, parameters and servers. */
+function markOperations(source: SourceDocument, document: OpenApi): SourceDocument {
+  const paths = Object.entries(source.paths ?? {}).map(([path, item]) => {
+    const methods = Object.keys(document.paths[path] ?? {}).filter((method) => item[method] !== undefined);
+    const marked = methods.map((method) => [method, { ...item[method], deprecated: true }] as const);
+    return [path, { ...item, ...Object.fromEntries(marked) }] as const;
+  });
+  return { ...source, paths: Object.fromEntries(paths) };
 }
 
-function addNotice(document: OpenApi, notice: string): string {
-  const info = { ...document.info, description: `${notice}\n\n${document.info.description}` };
-  return `${JSON.stringify({ ...document, info }, undefined, 2)}\n`;
+function addNotice(source: SourceDocument, notice: string): string {
+  const { description = "" } = source.info ?? {};
+  const info = { ...source.info, description: description === "" ? notice : `${notice}\n\n${description}` };
+  return `${JSON.stringify({ ...source, info }, undefined, 2)}\n`;
 }
 
 function toDay(ms: number): string {

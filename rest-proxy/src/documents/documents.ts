@@ -32,7 +32,7 @@ export interface Documents {
  * The documentation that the proxy serves: the front page `/`, the index `/vN` of each version, `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each
  * problem, and the reference for people at `/docs`. `stages.ts` calls this once, at the start: it renders and compresses all pages. The
  * pages load nothing from other hosts.
- * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
+ * @throws ConfigError for a document that is not of OpenAPI 3, or refers to what does not exist.
  */
 export function createDocuments(options: DocumentsOptions): Documents {
   const { texts, retirements, frontPage, issuerUrl, development } = options;

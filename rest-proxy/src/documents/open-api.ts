@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the pages show. Composition generates the document, so the proxy does not validate it. */
+/** The parts of an OpenAPI document that the pages show, as `completeDocument` makes them. */
 export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
@@ -11,17 +11,10 @@ export type NamedSchemas = Readonly<Record<string, Schema>>;
 
 interface Components {
   readonly schemas: NamedSchemas;
-  readonly parameters?: Readonly<Record<string, Parameter>>;
-  readonly responses: Readonly<Record<string, ResponseObject>>;
-  readonly headers: Readonly<Record<string, HeaderObject>>;
 }
 
 export interface HeaderObject {
   readonly description?: string;
-}
-
-export interface ReferenceObject {
-  readonly $ref: string;
 }
 
 export interface Operation {
@@ -33,9 +26,9 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** A token needs one of these scopes. */
   readonly "x-scopes"?: readonly string[];
-  readonly parameters?: readonly (Parameter | ReferenceObject)[];
+  readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, ResponseObject | ReferenceObject>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
 /** The description; undefined if it only repeats the summary. */
@@ -62,12 +55,17 @@ export interface Parameter {
 
 interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, ReferenceObject | HeaderObject>>;
+  readonly headers: Readonly<Record<string, HeaderObject>>;
   readonly content?: Content;
 }
 
 /** A response with its status, such as "404". */
 export type NumberedResponse = readonly [status: string, response: ResponseObject];
+
+/** A status of 400 or more, all of them (`4XX`), or those that the document does not name (`default`). */
+export function isError([status]: NumberedResponse): boolean {
+  return /^[45]|^default$/.test(status);
+}
 
 export type Content = Readonly<Record<string, MediaTypeObject>>;
 
@@ -104,19 +102,6 @@ export function operationsOf(document: OpenApi): readonly PathOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   );
-}
-
-/** The parameters of an operation, with references resolved. */
-export function parametersOf({ components }: OpenApi, { parameters = [] }: Operation): readonly Parameter[] {
-  return parameters.map((parameter) => resolveReference(parameter, components.parameters));
-}
-
-/** The responses of an operation by status, with references resolved. */
-export function responsesOf({ components }: OpenApi, { responses }: Operation): readonly NumberedResponse[] {
-  return Object.entries(responses).map(([status, response]) => [
-    status,
-    resolveReference(response, components.responses),
-  ]);
 }
 
 /** An empty requirement in `security` means that a request without a token is accepted. */
@@ -166,17 +151,6 @@ export function groupsOf(document: OpenApi): readonly OperationGroup[] {
     description,
     operations: operations.filter(({ operation }) => operation.tags[0] === name),
   }));
-}
-
-/** @returns `part` itself, or the component that it refers to. @throws Error for an unknown component. */
-function resolveReference<T extends object>(
-  part: T | ReferenceObject,
-  componentsByName: Readonly<Record<string, T>> | undefined,
-): T {
-  if (!("$ref" in part)) return part;
-  const component = componentsByName?.[nameOf(part.$ref)];
-  if (component === undefined) throw new Error(`${part.$ref} does not exist.`);
-  return component;
 }
 
 /** The name of the component that a reference refers to: its part after the last slash. */

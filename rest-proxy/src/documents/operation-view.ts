@@ -7,17 +7,15 @@ import {
   type Content,
   detailsOf,
   type HeaderObject,
+  isError,
   nameOf,
   type OpenApi,
   type NumberedResponse,
   type Operation,
   operationsOf,
   type Parameter,
-  parametersOf,
   type PathOperation,
-  type ReferenceObject,
   requiresToken,
-  responsesOf,
 } from "./open-api.ts";
 import { createSamples } from "./samples.ts";
 import { joinByOr, viewFields, viewSchema } from "./schema-view.ts";
@@ -30,10 +28,10 @@ import { viewTryIt } from "./try-it-form.ts";
 export function viewOperation(reference: VersionDocument, entry: PathOperation, successor?: VersionDocument): Html {
   const { document } = reference;
   const { method, path, operation } = entry;
-  const parameters = parametersOf(document, operation);
-  const responses = responsesOf(document, operation);
+  const parameters = operation.parameters;
+  const responses = Object.entries(operation.responses);
   const details = detailsOf(operation);
-  const successes = responses.filter(([status]) => Number(status) < 400);
+  const successes = responses.filter((response) => !isError(response));
   return html`<article id="${operation.operationId}">
     <div class="description">
       <h3>${operation.summary}${markDeprecated(operation)}</h3>
@@ -50,10 +48,7 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
       }
       <h4>Responses</h4>
       ${successes.map((response) => viewSuccess(reference, response))}
-      ${viewErrors(
-        reference,
-        responses.filter(([status]) => Number(status) >= 400),
-      )}
+      ${viewErrors(reference, responses.filter(isError))}
     </div>
     <div class="console">
       ${viewSamples(document, entry)} ${viewTryIt(document, entry, parameters)} ${successes.map(viewExamples)}
@@ -130,7 +125,7 @@ function viewParameters(reference: VersionDocument, parameters: readonly Paramet
 /** The fields are folded, since the example beside them shows most of what readers look for. */
 function viewSuccess(
   reference: VersionDocument,
-  [status, { description, headers = {}, content = {} }]: NumberedResponse,
+  [status, { description, headers, content = {} }]: NumberedResponse,
 ): Html {
   const bodies = Object.entries(content).map(
     ([type, { schema }]) =>
@@ -141,15 +136,14 @@ function viewSuccess(
   );
   return html`<section class="response">
     <h5>${status}</h5>
-    ${markdown(description)} ${bodies} ${viewHeaders(reference.document, headers)}
+    ${markdown(description)} ${bodies} ${viewHeaders(headers)}
   </section>`;
 }
 
-function viewHeaders({ components }: OpenApi, headers: Readonly<Record<string, ReferenceObject | HeaderObject>>): Html {
-  const lines = Object.entries(headers).map(([name, header]) => {
-    const { description = "" } = "$ref" in header ? (components.headers[nameOf(header.$ref)] ?? {}) : header;
-    return html`<li><code>${name}</code> ${markdown(description)}</li>`;
-  });
+function viewHeaders(headers: Readonly<Record<string, HeaderObject>>): Html {
+  const lines = Object.entries(headers).map(
+    ([name, { description = "" }]) => html`<li><code>${name}</code> ${markdown(description)}</li>`,
+  );
   return html`<details>
     <summary>Headers</summary>
     <ul class="fields">

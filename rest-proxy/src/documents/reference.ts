@@ -7,7 +7,6 @@ import {
   groupsOf,
   type OperationGroup,
   operationsOf,
-  parametersOf,
   type PathOperation,
   requiresToken,
   sectionsOf,
@@ -110,7 +109,7 @@ function renderIndex(reference: VersionDocument, site: Site, path: string): Html
 function viewFirstRequests({ document }: VersionDocument): Html | undefined {
   const operations = groupsOf(document).flatMap((group) => group.operations);
   const reads = operations.filter(
-    ({ method, operation }) => method === "get" && !parametersOf(document, operation).some(({ required }) => required),
+    ({ method, operation }) => method === "get" && !operation.parameters.some(({ required }) => required),
   );
   const first = reads.find(({ operation }) => !requiresToken(operation));
   const authorized = reads.find(({ operation }) => requiresToken(operation));
@@ -125,7 +124,7 @@ function viewFirstRequests({ document }: VersionDocument): Html | undefined {
 
   function viewRequest(entry: PathOperation): Html {
     return html`<div class="console">
-      ${viewSamples(document, entry)} ${viewTryIt(document, entry, parametersOf(document, entry.operation))}
+      ${viewSamples(document, entry)} ${viewTryIt(document, entry, entry.operation.parameters)}
     </div>`;
   }
 }

@@ -1,7 +1,7 @@
 /** Code samples of an operation: one example request in curl, JavaScript and Python. Each runs as shown, with the token in `TOKEN`. */
 import { requestPath } from "./addresses.ts";
 import { exampleBodyOf, exampleOf } from "./examples.ts";
-import { type OpenApi, type Parameter, parametersOf, type PathOperation, requiresToken } from "./open-api.ts";
+import { type OpenApi, type Parameter, type PathOperation, requiresToken } from "./open-api.ts";
 
 export interface Sample {
   readonly language: "curl" | "JavaScript" | "Python";
@@ -38,7 +38,7 @@ export function createSamples(document: OpenApi, entry: PathOperation): readonly
 }
 
 function readExample(document: OpenApi, { method, path, operation }: PathOperation): ExampleRequest {
-  const parameters = parametersOf(document, operation);
+  const parameters = operation.parameters;
   const body = exampleBodyOf(operation);
   const headers: ExampleHeader[] = [];
   if (body !== undefined) headers.push({ name: "Content-Type", value: body.type });

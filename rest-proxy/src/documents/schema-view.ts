@@ -1,4 +1,5 @@
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
+import { ConfigError } from "@tributary/kit/process/env";
 import { schemaPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
 import { nameOf, type Schema } from "./open-api.ts";
@@ -7,7 +8,7 @@ import { nameOf, type Schema } from "./open-api.ts";
 export function viewSchema(schema: Schema, reference: VersionDocument): Html {
   return html`<div class="schema">
     <p>${typeOf(schema, reference)}${limitsOf(schema)}</p>
-    ${fieldsOf(schema, { reference, open: [] })}
+    ${fieldsOf(schema, { reference, open: [], shown: { fields: 0 } })}
   </div>`;
 }
 
@@ -15,7 +16,11 @@ interface SchemaView {
   readonly reference: VersionDocument;
   /** Names of the schemas that contain the rendered one. They are not expanded again, since a schema may contain itself. */
   readonly open: readonly string[];
+  readonly shown: { fields: number };
 }
+
+/** After so many fields no further schema is expanded: schemas that all refer to each other would fill gigabytes. */
+const fieldsMax = 500;
 
 /** Renders the properties of a schema; if the schema is a list, those of its items. Undefined for a schema without properties. */
 function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
@@ -37,11 +42,12 @@ function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
   return nonNull === undefined ? undefined : fieldsOf(nonNull, view);
 }
 
-function fieldsOfReference(name: string, { reference, open }: SchemaView): Html | undefined {
+function fieldsOfReference(name: string, { reference, open, shown }: SchemaView): Html | undefined {
   const schema = reference.document.components.schemas[name];
-  if (schema === undefined) throw new Error(`The schema ${name} does not exist.`);
-  if (open.includes(name)) return undefined;
-  return fieldsOf(schema, { reference, open: [...open, name] });
+  if (schema === undefined)
+    throw new ConfigError([`OPENAPI_FOLDER: the schema ${name} of v${reference.version}.json does not exist`]);
+  if (open.includes(name) || shown.fields > fieldsMax) return undefined;
+  return fieldsOf(schema, { reference, open: [...open, name], shown });
 }
 
 interface Field {
@@ -56,11 +62,12 @@ interface Field {
 /** Renders the parameters of an operation in the same form as the properties of a schema. */
 export function viewFields(fields: readonly Field[], reference: VersionDocument): Html {
   return html`<ul class="fields">
-    ${fields.map((field) => viewField(field, { reference, open: [] }))}
+    ${fields.map((field) => viewField(field, { reference, open: [], shown: { fields: 0 } }))}
   </ul>`;
 }
 
 function viewField({ name, schema, required, description, place }: Field, view: SchemaView): Html {
+  view.shown.fields++;
   return html`<li>
     <p>
       <code class="name">${name}</code>

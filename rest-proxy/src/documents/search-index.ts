@@ -1,14 +1,13 @@
 import { guidePath, operationUrl, requestPath, schemaPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
 import {
+  isError,
   nameOf,
   type NamedSchemas,
   type OpenApi,
   type Operation,
   operationsOf,
-  parametersOf,
   type PathOperation,
-  responsesOf,
   type Schema,
   sectionsOf,
 } from "./open-api.ts";
@@ -97,11 +96,11 @@ function createSchemaEntries(reference: VersionDocument): readonly SearchEntry[]
 
 /** The names of an operation's parameters and response headers, and of the properties of its bodies except in errors. */
 function readNames(document: OpenApi, operation: Operation): ReadonlySet<string> {
-  const responses = responsesOf(document, operation);
-  const parameterNames = parametersOf(document, operation).map(({ name }) => name);
-  const headerNames = responses.flatMap(([, { headers = {} }]) => Object.keys(headers));
+  const responses = Object.entries(operation.responses);
+  const parameterNames = operation.parameters.map(({ name }) => name);
+  const headerNames = responses.flatMap(([, { headers }]) => Object.keys(headers));
   const names = new Set([...parameterNames, ...headerNames]);
-  const successes = responses.filter(([status]) => Number(status) < 400);
+  const successes = responses.filter((response) => !isError(response));
   const requestContent = operation.requestBody?.content ?? {};
   const responseContents = successes.map(([, { content = {} }]) => content);
   for (const content of [requestContent, ...responseContents]) {
@@ -112,22 +111,23 @@ function readNames(document: OpenApi, operation: Operation): ReadonlySet<string>
 
 /**
  * Adds the names of all properties of a schema, also of those within it, and returns `names`.
- * @param open the references that led to this schema: they are not followed again, since a schema may contain itself.
+ * @param followed the references so far: each is followed once.
  */
 function addPropertyNames(
   names: Set<string>,
   { $ref, properties = {}, items, anyOf = [] }: Schema,
   schemas: NamedSchemas,
-  open: readonly string[] = [],
+  followed: Set<string> = new Set(),
 ): ReadonlySet<string> {
   for (const [name, part] of Object.entries(properties)) {
     names.add(name);
-    addPropertyNames(names, part, schemas, open);
+    addPropertyNames(names, part, schemas, followed);
   }
-  if (items) addPropertyNames(names, items, schemas, open);
-  for (const alternative of anyOf) addPropertyNames(names, alternative, schemas, open);
-  if ($ref === undefined || open.includes($ref)) return names;
+  if (items) addPropertyNames(names, items, schemas, followed);
+  for (const alternative of anyOf) addPropertyNames(names, alternative, schemas, followed);
+  if ($ref === undefined || followed.has($ref)) return names;
+  followed.add($ref);
   const referenced = schemas[nameOf($ref)];
-  if (referenced !== undefined) addPropertyNames(names, referenced, schemas, [...open, $ref]);
+  if (referenced !== undefined) addPropertyNames(names, referenced, schemas, followed);
   return names;
 }
