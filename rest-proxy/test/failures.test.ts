@@ -283,7 +283,11 @@ test.each([
   [502, "text/html", 502],
   [503, "text/plain", 503],
   [404, "text/html", 404],
-  [418, "text/html", 502],
+  [402, "application/json", 402],
+  [423, "text/html", 423],
+  [499, "text/html", 499],
+  [407, "text/html", 502],
+  [507, "text/html", 502],
 ])(
   "an error %s with %s of a service or of an intermediary becomes a problem document with status %s",
   async (status, type, expectedStatus) => {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
 import { overloadedError, overloadedProblem, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import { toProblemDocument, writeProblem } from "@tributary/kit/http/problem";
@@ -68,19 +68,28 @@ const remainingHeaders: ReadonlySet<string> = new Set([
   "www-authenticate",
 ]);
 
-/** A problem document instead of a foreign error, with its status if a problem can have it, else 502. */
+/** About the connection to the service, so no client can act on them. */
+const statusesOfHop: ReadonlySet<number> = new Set([407, 421]);
+
+/** A problem document instead of a foreign error, with its status. A 5xx that no problem has is 502. */
 export function replaceForeignError(
   { status, headers, body }: OriginResponse,
   { requestId, url }: Pick<Exchange, "requestId" | "url">,
 ): OriginResponse {
   destroyBody(body);
-  const code = codes.find((candidate) => statusOf[candidate] === status) ?? "BAD_GATEWAY";
+  const known = codes.find((candidate) => statusOf[candidate] === status);
+  const code = known ?? "BAD_GATEWAY";
   const error = new AppError(code, `The service for this path responded with status ${status}.`);
-  const problem = Buffer.from(JSON.stringify(toProblemDocument(error, { instance: instanceOf(url), requestId })));
+  const document = toProblemDocument(error, { instance: instanceOf(url), requestId });
+  const isClientError = known === undefined && status < 500 && !statusesOfHop.has(status);
+  // The problem that has no meaning but that of its status (RFC 9457, 4.2.1).
+  const title = STATUS_CODES[status] ?? "Client error";
+  const sent = isClientError ? { ...document, type: "about:blank", title, status } : document;
+  const problem = Buffer.from(JSON.stringify(sent));
   const problemHeaders = withoutHeaders(headers, (name) => !remainingHeaders.has(name));
   problemHeaders.push("Content-Type", "application/problem+json", "Cache-Control", "no-store");
   problemHeaders.push("Content-Length", String(problem.length));
-  return { status: statusOf[code], headers: problemHeaders, body: problem };
+  return { status: isClientError ? status : statusOf[code], headers: problemHeaders, body: problem };
 }
 
 const codes = Object.keys(statusOf) as readonly ErrorCode[];
