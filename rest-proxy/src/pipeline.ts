@@ -320,7 +320,7 @@ function createOriginFetch(
     });
   const fetchCompressed = compressReads(fetchUncompressed, coding, compression);
   return async (originRequest) => {
-    const fetched = withClientLocations(await fetchCompressed(originRequest), route, version);
+    const fetched = withClientLocations(await fetchCompressed(originRequest), uncached, services);
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) => {
         const reason = asAppError(error).code;
@@ -337,12 +337,20 @@ function createOriginFetch(
 }
 
 /** Before the cache, which invalidates what they name. */
-function withClientLocations(response: OriginResponse, route: Route, version: number): OriginResponse {
+function withClientLocations(
+  response: OriginResponse,
+  { route, version }: Pick<UncachedRequest, "route" | "version">,
+  services: Stages["services"],
+): OriginResponse {
   if (route.prefix === undefined) return response;
-  const isReference = (name = "") => /^(?:content-)?location$/i.test(name);
-  const headers = response.headers.map((text, at, all) =>
-    at % 2 === 1 && isReference(all[at - 1]) ? clientPath(text, route, version) : text,
-  );
+  const toClientPath = (reference: string) =>
+    clientPath(reference, route, version, () => services.originsOf(route.service));
+  const headers = response.headers.map((text, at, all) => {
+    const name = at % 2 === 1 ? (all[at - 1] ?? "").toLowerCase() : "";
+    if (name === "location" || name === "content-location") return toClientPath(text);
+    if (name !== "link") return text;
+    return text.replaceAll(/<([^<>]*)>/g, (_, reference: string) => `<${toClientPath(reference)}>`);
+  });
   return { ...response, headers };
 }
 

@@ -171,6 +171,24 @@ test.each([
   expect(created.headers.get("content-location")).toBe("https://a.example/1");
 });
 
+test("Link and URLs with the address of a service with a prefix become paths of clients", async () => {
+  const stub = await startStub((request, response) => {
+    const own = `http://${request.headers.host}/api/things`;
+    response.setHeader("Location", `${own}/9?a=1#b`);
+    response.setHeader("Link", [
+      '</api/things?cursor=2>; rel="next", <https://a.example/api/things>; rel="help"',
+      `<${own}?cursor=1>; rel=prev, <//api/x>; rel=x`,
+    ]);
+    response.end("{}");
+  });
+  const { url } = await startProxy(stub, { routes: [route("listThings", "GET", "/things", { prefix: "/api" })] });
+  const { headers } = await fetch(`${url}/v1/things`);
+  expect(headers.get("location")).toBe("/v1/things/9?a=1#b");
+  expect(headers.get("link")).toBe(
+    '</v1/things?cursor=2>; rel="next", <https://a.example/api/things>; rel="help", </v1/things?cursor=1>; rel=prev, <//api/x>; rel=x',
+  );
+});
+
 test("the cached response is invalidated that a service with a prefix names in its Location", async () => {
   const stub = await startStub((request, response) => {
     if (request.method === "POST") response.writeHead(303, { Location: "/api/things/7" });

@@ -18,19 +18,26 @@ export interface ServicesOptions {
 export interface Services {
   /** @throws Error for a service without an address. */
   get(service: string): ServiceClient;
+  /** Of its replicas. @throws Error for a service without an address. */
+  originsOf(service: string): readonly string[];
   readStatus(service: string): UpstreamStatus;
   close(): Promise<void>;
 }
 
 export function createServices(options: ServicesOptions): Services {
   const clients = new Map<string, ServiceClient>();
+  const addressesOf = (service: string) => {
+    const urls = options.addresses[service];
+    if (urls === undefined) throw new Error(`The service ${service} has no address.`);
+    return urls;
+  };
 
   return {
+    originsOf: (service) => addressesOf(service).map((url) => new URL(url).origin),
     get(service) {
       const existing = clients.get(service);
       if (existing) return existing;
-      const urls = options.addresses[service];
-      if (urls === undefined) throw new Error(`The service ${service} has no address.`);
+      const urls = addressesOf(service);
       const client = createServiceClient({
         service,
         urls,

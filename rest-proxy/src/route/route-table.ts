@@ -90,14 +90,24 @@ export function upstreamPath(path: string, route: Pick<Route, "prefix">, version
 }
 
 /**
- * The path for clients that a service means in `Location` or `Content-Location`. Services of the default prefix send the paths of clients themselves,
- * and a URL with a host is left as it is.
+ * The path for clients that a service means in `Location`, `Content-Location` or `Link`. Services of the default prefix send the paths of clients
+ * themselves. A URL with another host than the service's own is left as it is.
+ * @param readOrigins of the service: frameworks make a URL of the `Host` that they get, which clients cannot reach.
  */
-export function clientPath(reference: string, { prefix }: Pick<Route, "prefix">, version: number): string {
+export function clientPath(
+  reference: string,
+  { prefix }: Pick<Route, "prefix">,
+  version: number,
+  readOrigins: () => readonly string[],
+): string {
   if (prefix === undefined) return reference;
+  const origin = /^https?:/i.test(reference)
+    ? readOrigins().find((candidate) => reference.startsWith(`${candidate}/`))
+    : undefined;
+  const path = origin === undefined ? reference : reference.slice(origin.length);
   const beginning = `${upstreamPrefix({ prefix }, version)}/`;
-  const isOfPrefix = reference.startsWith(beginning) && !reference.startsWith("//");
-  return isOfPrefix ? `/v${version}/${reference.slice(beginning.length)}` : reference;
+  const isOfPrefix = path.startsWith(beginning) && !path.startsWith("//");
+  return isOfPrefix ? `/v${version}/${path.slice(beginning.length)}` : reference;
 }
 
 function upstreamPrefix({ prefix = "/rest/v{version}" }: Pick<Route, "prefix">, version: number): string {
