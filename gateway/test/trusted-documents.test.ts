@@ -54,6 +54,21 @@ interface GraphqlErrors {
 
 const codeOf = ({ body }: { readonly body: unknown }) => (body as GraphqlErrors).errors?.[0]?.extensions.code;
 
+test("the manifests that builds of clients write are bundles", () => {
+  const text = "fragment F on Person { name } query Person { person(id: 1) { ...F } }";
+  const operations = [{ id: "p1", name: "Person", type: "query", body: text }];
+  const apollo = readBundle(JSON.stringify({ format: "apollo-persisted-query-manifest", version: 1, operations }));
+  const relay = readBundle(JSON.stringify({ p1: text }));
+  for (const documents of [apollo, relay]) {
+    expect(documents.findById("p1")).toMatchObject({ text, operationNames: ["Person"] });
+    expect(documents.findById(sha256(text))).toMatchObject({ text });
+    expect(documents.findByText(text)).toBeDefined();
+  }
+  expect(() => readBundle('{"p1":{"body":"{ a }"}}')).toThrow("p1 has to be a document");
+  expect(() => readBundle('["{ a }"]')).toThrow("the bundle is not valid");
+  expect(() => readBundle('{"format":"apollo-persisted-query-manifest","version":2}')).toThrow("version has to be 1");
+});
+
 test.each(["off", "log", "enforce"])(
   "with mode %s a document is executed by each of its ids, on both paths",
   async (mode) => {
@@ -482,7 +497,8 @@ describe("the bundle", () => {
 
   test.each([
     ["{", "is not valid JSON"],
-    [JSON.stringify({ format: "apollo-persisted-query-manifest" }), "npm run clients -- bundle"],
+    ["{}", "has no document"],
+    [JSON.stringify({ format: "documents" }), "npm run clients -- bundle"],
     [toBundle([{ ...person, text: "" }]), "documents.0.text"],
     [toBundle(Array.from({ length: 5_001 }, (_, i) => ({ text: `{ a${i} }` }))), "5000 at most"],
   ])("that cannot be used is refused: %#", (text, reason) => {
