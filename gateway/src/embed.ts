@@ -24,7 +24,8 @@ export interface EmbeddingOptions {
 export interface EmbeddedGateway {
   /**
    * Handles `/graphql`, `/graphql/<id>`, `/schema.graphql`, `/graphiql/…` and `/`; any other path is 404. It reads the body of the request and its
-   * URL, so it comes before body parsers, and behind a router that leaves the URL as it is: `app.all("/graphql{/:id}", gateway.handler)` in Express.
+   * URL, so it comes before body parsers, and behind a router that leaves the URL as it is. In Express:
+   * `app.all(["/graphql{/:id}", "/graphiql/*path", "/schema.graphql"], gateway.handler)`.
    * Never throws.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;

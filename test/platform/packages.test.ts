@@ -139,6 +139,9 @@ test("a program of ten lines serves the gateway, and on SIGTERM completes a requ
   const program = start("PORT=3000");
   const url = `http://127.0.0.1:${ports["3000"]}/graphql`;
   await isReady("9465");
+  const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+  const script = /src="([^"]+)"/.exec(page)?.[1] ?? "";
+  expect((await fetch(new URL(script, url))).status).toBe(200);
   expect(await post(url)).toEqual({ data });
   const held = Promise.withResolvers<() => void>();
   products.fault = (response, _body, _request, resolve) =>
