@@ -267,6 +267,24 @@ test("validation reports misspelt variables, and names that the supergraph does 
   );
 });
 
+test("validation reads the registered documents", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-settings-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [settings, supergraph, documents] = ["gateway.yaml", "supergraph.graphql", "documents.json"].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  writeFileSync(supergraph, 'enum join__Graph { A @join__graph(name: "a", url: "http://a") }');
+  writeFileSync(settings, `documents: { mode: enforce, file: ${documents} }\n`);
+  const notes: string[] = [];
+  const validate = () => validateSettings({ SUPERGRAPH_FILE: supergraph }, settings, (note) => notes.push(note));
+  expect(validate()).toEqual([]);
+  expect(notes).toEqual([`The registered documents were not checked, as ${documents} does not exist.`]);
+  writeFileSync(documents, '{"a":"{ a }"}');
+  expect(validate()).toEqual([]);
+  writeFileSync(documents, '{"a":{}}');
+  expect(validate()).toEqual([expect.stringContaining(`${documents}: the bundle is not valid: a has to be`)]);
+});
+
 test("the effective settings name the source of each value, and no secret", () => {
   const environment = {
     SUPERGRAPH_FILE: "supergraph.graphql",

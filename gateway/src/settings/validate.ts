@@ -1,8 +1,9 @@
 // `validate`: checks the environment variables and gateway.yaml as a start does, and the names of subgraphs too. main.ts calls it.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import { parse } from "graphql";
 import { type Config, readConfig } from "../config.ts";
+import { readBundle, UnusableBundle } from "../documents/document-bundle.ts";
 import { listUnknownNames, readSubgraphs } from "../subgraph-settings/subgraph-settings.ts";
 import { createSettings } from "../settings.ts";
 import { toConfigError, toSettingsOptions } from "../settings-store.ts";
@@ -35,12 +36,27 @@ export function validateSettings(
   // The source of a supergraph in a file with other problems is no problem of its own.
   const config = attempt(() => readConfig(environment, parsed?.settings ?? supergraphOf(source)));
   if (config && parsed) attempt(() => createSettings(parsed, toSettingsOptions(config), 0));
+  const documents = parsed?.settings.documents?.file;
+  if (documents !== undefined && existsSync(documents))
+    attempt(() => problems.push(...listDocumentProblems(documents)), documents);
+  else if (documents !== undefined) note(`The registered documents were not checked, as ${documents} does not exist.`);
   for (const { name, nearest } of config?.misspeltVariables ?? [])
     problems.push(`${name} is unknown: did you mean ${nearest}?`);
   if (config && config.supergraph.file === undefined)
     note("The names of subgraphs were not checked, as the supergraph is at a URL. Set SUPERGRAPH_FILE to check them.");
   if (config) attempt(() => problems.push(...listNameProblems(config, source ?? noSettings)), config.supergraph.file);
   return problems;
+}
+
+function listDocumentProblems(file: string): readonly string[] {
+  const text = readFileSync(file, "utf8");
+  try {
+    readBundle(text);
+    return [];
+  } catch (error) {
+    if (error instanceof UnusableBundle) return [`${file}: ${error.message}`];
+    throw error;
+  }
 }
 
 function problemsOf(error: unknown): readonly string[] {
