@@ -6,7 +6,13 @@ import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
 import { html, markdown } from "@tributary/kit/pages/html";
 import { loadDocuments } from "../src/documents/load.ts";
-import { groupsOf, type OpenApi, type Operation, operationsOf, type Parameter } from "../src/documents/open-api.ts";
+import {
+  groupsOf,
+  type OpenApi,
+  type Operation,
+  operationsOf,
+  type Parameter,
+} from "../src/documents/open-api/open-api.ts";
 import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
 import { describeAuthorization } from "../src/documents/operation-view.ts";
 import { createSamples } from "../src/documents/samples.ts";

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import * as reference from "../../rest-proxy/src/documents/open-api.ts";
+import { completeDocument } from "../../rest-proxy/src/documents/open-api/complete-document.ts";
+import * as reference from "../../rest-proxy/src/documents/open-api/open-api.ts";
 import { createSamples, exampleOrigin, type Sample } from "../../rest-proxy/src/documents/samples.ts";
 import {
   createBody,
@@ -115,7 +116,7 @@ function isInstalled(program: string): boolean {
 
 /** Runs the sample that the reference shows for an operation, with the address of this test's proxy, as Ada. */
 async function runSample(operationId: string, language: Sample["language"]): Promise<string> {
-  const document = documents[2] as unknown as reference.OpenApi;
+  const document = completeDocument(documents[2], 2);
   const entry = reference.operationsOf(document).find(({ operation }) => operation.operationId === operationId)!;
   const sample = createSamples(document, entry).find((sample) => sample.language === language)!;
   const code = sample.code.replaceAll(exampleOrigin, proxy.url);

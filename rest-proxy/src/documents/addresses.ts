@@ -1,6 +1,6 @@
 /** The paths of the pages about a version, and the URLs of what is on them. */
 import type { VersionDocument } from "./deprecation.ts";
-import type { DescriptionSection, OpenApi, Operation } from "./open-api.ts";
+import type { DescriptionSection, OpenApi, Operation } from "./open-api/open-api.ts";
 
 /** The index of a version. */
 export function versionPath({ version }: Pick<VersionDocument, "version">): string {

@@ -1,7 +1,7 @@
 /** Parses the OpenAPI documents of all versions, once at the start (`createDocuments`), and marks those of deprecated versions. */
 import type { Retirement } from "../route/retirement.ts";
-import { completeDocument } from "./complete-document.ts";
-import type { OpenApi } from "./open-api.ts";
+import { completeDocument } from "./open-api/complete-document.ts";
+import type { OpenApi } from "./open-api/open-api.ts";
 
 /** The OpenAPI document of one version, as the pages show it. */
 export interface VersionDocument {

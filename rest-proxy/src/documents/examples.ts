@@ -1,5 +1,5 @@
 /** The example values of an operation's request, for the code samples and the try-it form. */
-import type { Operation, Parameter } from "./open-api.ts";
+import type { Operation, Parameter } from "./open-api/open-api.ts";
 
 /**
  * The value of a required parameter. Without an example: the name of a path parameter, `*` for `If-Match`, "" for any other. Undefined for

@@ -2,7 +2,7 @@ import { type Html, html } from "@tributary/kit/pages/html";
 import { groupPath, guidePath, versionPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
 import type { ReleaseChanges } from "./load.ts";
-import { groupsOf, type OperationGroup, sectionsOf } from "./open-api.ts";
+import { groupsOf, type OperationGroup, sectionsOf } from "./open-api/open-api.ts";
 
 /** What all pages have in common. */
 export interface Site {

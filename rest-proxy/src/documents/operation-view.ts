@@ -16,7 +16,7 @@ import {
   type Parameter,
   type PathOperation,
   requiresToken,
-} from "./open-api.ts";
+} from "./open-api/open-api.ts";
 import { createSamples } from "./samples.ts";
 import { joinByOr, viewFields, viewSchema } from "./schema-view.ts";
 import { viewTryIt } from "./try-it-form.ts";

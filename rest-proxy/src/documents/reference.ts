@@ -10,7 +10,7 @@ import {
   type PathOperation,
   requiresToken,
   sectionsOf,
-} from "./open-api.ts";
+} from "./open-api/open-api.ts";
 import { markDeprecated, viewOperation, viewSamples } from "./operation-view.ts";
 import { viewSchema } from "./schema-view.ts";
 import { viewTryIt } from "./try-it-form.ts";

@@ -1,7 +1,7 @@
 /** Code samples of an operation: one example request in curl, JavaScript and Python. Each runs as shown, with the token in `TOKEN`. */
 import { requestPath } from "./addresses.ts";
 import { exampleBodyOf, exampleOf } from "./examples.ts";
-import { type OpenApi, type Parameter, type PathOperation, requiresToken } from "./open-api.ts";
+import { type OpenApi, type Parameter, type PathOperation, requiresToken } from "./open-api/open-api.ts";
 
 export interface Sample {
   readonly language: "curl" | "JavaScript" | "Python";

@@ -2,7 +2,7 @@ import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { ConfigError } from "@tributary/kit/process/env";
 import { schemaPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
-import { nameOf, type Schema } from "./open-api.ts";
+import { nameOf, type Schema } from "./open-api/open-api.ts";
 
 /** Renders a JSON schema in place: its type, and a list of its properties with those of the schemas that it refers to. */
 export function viewSchema(schema: Schema, reference: VersionDocument): Html {

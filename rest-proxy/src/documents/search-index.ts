@@ -10,7 +10,7 @@ import {
   type PathOperation,
   type Schema,
   sectionsOf,
-} from "./open-api.ts";
+} from "./open-api/open-api.ts";
 import { explainedProblems } from "./problem-pages.ts";
 
 /** One page, guide, operation or schema that the search finds. */

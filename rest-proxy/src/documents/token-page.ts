@@ -2,7 +2,7 @@ import { operationUrl, requestPath } from "./addresses.ts";
 import type { VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { layout, type Site, viewMethod } from "./layout.ts";
-import { operationsOf } from "./open-api.ts";
+import { operationsOf } from "./open-api/open-api.ts";
 import { describeAuthorization } from "./operation-view.ts";
 import { exampleOrigin } from "./samples.ts";
 

@@ -1,7 +1,7 @@
 import { type Html, html } from "@tributary/kit/pages/html";
 import { requestPath } from "./addresses.ts";
 import { exampleBodyOf, exampleOf } from "./examples.ts";
-import { type OpenApi, type Parameter, type PathOperation, requiresToken, type Schema } from "./open-api.ts";
+import { type OpenApi, type Parameter, type PathOperation, requiresToken, type Schema } from "./open-api/open-api.ts";
 
 /** The form that sends a real request to this server. try-it.js shows it and sends the request; without scripts it is hidden. */
 export function viewTryIt(document: OpenApi, entry: PathOperation, parameters: readonly Parameter[]): Html {

@@ -2,7 +2,7 @@ import { createFrontPage, type FrontPageLink } from "@tributary/kit/pages/front-
 import { listRetirementHeaders, type Retirement, successorLink } from "../route/retirement.ts";
 import { findSuccessor, type VersionDocument } from "./deprecation.ts";
 import type { FrontPageOptions } from "./front-page.ts";
-import { detailsOf } from "./open-api.ts";
+import { detailsOf } from "./open-api/open-api.ts";
 import { type PageSource, revalidated } from "./pages.ts";
 
 /** `/v2`, the version's address in the API catalog: links to its resources without a parameter and to its documents. */

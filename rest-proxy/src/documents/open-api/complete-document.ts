@@ -1,6 +1,5 @@
 // What an OpenAPI document may leave out or refer to: documents of other frameworks lack much of what those that composition generates have.
 import { ConfigError } from "@tributary/kit/process/env";
-import { toSegment } from "./addresses.ts";
 import type { Content, NumberedResponse, OpenApi, Operation, Parameter, Schema } from "./open-api.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -71,11 +70,11 @@ function completeOperation(
   });
   return {
     ...rest,
-    operationId: toText(operation.operationId) || toSegment(`${method}${path}`),
+    operationId: toText(operation.operationId) || `${method}${path.replaceAll(/[^\p{L}\p{N}]+/gu, "-")}`,
     summary,
     description: toText(operation.description) || `${summary}.`,
     tags: tags.length === 0 ? [untagged] : tags,
-    // Without any requirement, everybody may send it.
+    // Without any requirement, a request needs no token.
     security: security.length === 0 ? [{}] : security,
     parameters: completeParameters(toList(operation.parameters), document),
     responses: Object.fromEntries(responses),
