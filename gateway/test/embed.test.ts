@@ -56,8 +56,10 @@ test("behind Express as the documentation describes it, a registered document is
   const gateway = await createGateway({ supergraphFile, settingsFile, variables: silent });
   onTestFinished(() => gateway.close());
   const documentation = readFileSync(join(import.meta.dirname, "../../docs/run-the-gateway.md"), "utf8");
-  const [, path = ""] = /app\.all\("(.+)", gateway\.handler\)/.exec(documentation) ?? [];
-  const server = express().all(path, gateway.handler).listen(0, "127.0.0.1");
+  const [, paths = ""] = /app\.all\((\[.+\]), gateway\.handler\)/.exec(documentation) ?? [];
+  const server = express()
+    .all(JSON.parse(paths) as string[], gateway.handler)
+    .listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
