@@ -94,7 +94,7 @@ function isUnavailable(result: FetchResult): boolean {
   return result.kind !== "graphql";
 }
 
-/** RFC 5861, 4: for a failed fetch. Empty unless all slots have a result. */
+/** RFC 5861, 4: for a failed fetch (with the caller's credentials, if it was repeated so). Empty unless all slots have a result. */
 function findStale({ cache, request }: Read, slots: readonly Slot[]): readonly (readonly [Slot, CacheHit])[] {
   const stale: [Slot, CacheHit][] = [];
   for (const slot of slots) {

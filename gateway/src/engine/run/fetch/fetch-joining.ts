@@ -140,8 +140,9 @@ function createGroupSender(next: Fetch) {
 }
 
 /**
- * Only reads whose responses cannot depend on the client. Not those that are read through the entity cache, or for a client response that caches
- * may store, since a subgraph may declare for a whole response what is due to one entity, nor those whose response headers are sent to the client.
+ * Only reads whose responses cannot depend on the client. Not those that are read through the entity cache (run.ts: not each of a subgraph that has
+ * one), or for a client response that caches may store, since a subgraph may declare for a whole response what is due to one entity, nor those whose
+ * response headers are sent to the client.
  */
 function mayJoin({
   isShareable,

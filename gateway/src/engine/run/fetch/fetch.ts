@@ -30,6 +30,7 @@ function unlessOver(next: Fetch, nowMsOf = ({ dueMs }: SubgraphRequest) => dueMs
     isOver(signal, nowMsOf(request)) ? Promise.resolve(abandonedFetch()) : next(request, signal);
 }
 
+/** Also with less than 6 ms left: `toServiceDeadline` keeps 5 ms for the response's way. */
 function isOver({ aborted, endsAtMs = Infinity }: AbortSignalLike, nowMs: number): boolean {
   return aborted || toServiceDeadline(endsAtMs - nowMs) <= 0;
 }

@@ -79,7 +79,7 @@ export type FailedFetch =
       /** Undefined if the fetch was not sent, and if the breaker ended it while it waited. */
       readonly replica: string | undefined;
       readonly retryAfterSeconds?: number;
-      /** Of a mutation whose response has arrived, but cannot be read. */
+      /** Of a mutation whose response has arrived, but cannot be decompressed. Not if it is too large, or a redirect. */
       readonly writePosition?: string | undefined;
     }
   /** Not a failure of the subgraph: not sent before the deadline, late for the client only, or the client disconnected, which then gets no code. */
