@@ -1,3 +1,4 @@
+import { InputError } from "@tributary/kit/errors/input-error";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../kit/src/testing/database.ts";
 import { findSeedMismatches, truncateAndSeed, seededServices as services, seedEmpty } from "../scripts/seed/seed.ts";
@@ -145,6 +146,7 @@ test("a service without a URL is skipped, and an empty URL is an error", async (
   expect(await findSeedMismatches(others, 2)).toEqual({ outdated: [], unmarked: [] });
   const seeding = seedEmpty({ urls: { ...urls, orders: "" }, progress: () => {} });
   await expect(seeding).rejects.toThrow("Seeding orders failed: Error: The database has no URL");
+  await expect(seeding).rejects.toBeInstanceOf(InputError);
 });
 
 test("a renamed table is an error only in a database without a seed mark", async () => {

@@ -224,9 +224,14 @@ test("a part that becomes ready after the banner is announced by another one", a
 });
 
 test("a seeding error is printed as one message, and the start ends", async () => {
-  const platform = startWithSeeding(
-    `({ findScale: async () => undefined, seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`,
-  );
+  const commandLine = new URL("../../scripts/command-line.ts", import.meta.url).href;
+  const platform = startWithSeeding(`({
+    findScale: async () => undefined,
+    seedEmpty: async () => {
+      const { CommandError } = await import("${commandLine}");
+      throw new CommandError("Seeding users failed.");
+    },
+  })`);
   expect(await platform.exited()).toBe(1);
   expect(platform.output()).toMatch(/^Seeding users failed\.$/m);
   expect(platform.output()).not.toContain("    at ");
