@@ -7,7 +7,7 @@ import { createRenaming, type NewServiceNames } from "./names.ts";
 
 const contractFile = /^(?:service\.json|schema\.graphql|openapi\.(?:ya?ml|json)|openapi\.overlay\.yaml|README\.md)$/;
 
-/** @throws CommandError if the folder has no service.json, or one that is no contract of this service. @throws DescriptorError with every problem of it. */
+/** @throws CommandError if the folder has no contract of this service, and DescriptorError with every problem of its service.json. */
 export function copyContract(folder: string, service: string): ReadonlyMap<string, string> {
   const file = join(folder, "service.json");
   if (!existsSync(file)) throw new CommandError(`${file} is missing: --contract takes the folder of a contract.`);

@@ -24,8 +24,8 @@ const feedMigrations: MigrationSet = {
 const migrationHeading = /^### MIGRATION (.+) \(UP\) ###$/;
 
 /**
- * While a migration waits for a lock on a table, all statements of the service that need the table wait behind it. So it waits shortly and is repeated, since a
- * transaction that holds the lock, such as that of pg_dump, can last for hours.
+ * While a migration waits for a lock on a table, all statements of the service that need the table wait behind it. So it waits shortly and is
+ * repeated, since a transaction that holds the lock, such as that of pg_dump, can last for hours.
  */
 const lockTimeoutMs = 1_000;
 const repeatAfterMs = 2_000;

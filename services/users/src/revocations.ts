@@ -2,8 +2,8 @@
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 
 /**
- * The account whose tokens a recorded change revoked; undefined if it was activated again, by a statement outside of this service. The rows have these columns
- * since migrations/0008-record-deactivations.sql.
+ * The account whose tokens a recorded change revoked; undefined if it was activated again, by a statement outside of this service. The rows have
+ * these columns since migrations/0008-record-deactivations.sql.
  */
 export function revokedByChange({ before, after }: RecordedChange): readonly string[] | undefined {
   const { id, deactivatedAt } = after ?? {};

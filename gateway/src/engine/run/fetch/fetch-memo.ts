@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. A client request that needs the same read twice sends it once, even if it fails: also if a write of another client has settled in between, since one
-// response should show one state.
+// Stage 4 of 5: run. A client request that needs the same read twice sends it once, even if it fails: also if a write of another client has
+// settled in between, since one response should show one state.
 import type { Fetch } from "./subgraph-request.ts";
 
 export function withMemo(next: Fetch): Fetch {
